@@ -1,0 +1,98 @@
+"""The user's own documents: collections, documents, and the chunks that search finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Archive(models.Model):
+    """The text of a page or document as it was read; sources and documents share it by content."""
+
+    hash = models.CharField(
+        max_length=64, primary_key=True, help_text="SHA-256 of the UTF-8 text, in hex."
+    )
+    text = models.TextField(help_text="Cleaned text. Every offset counts its code points.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.hash[:12]
+
+
+class CollectionQuerySet(models.QuerySet["Collection"]):
+    def readable_by(self, user: Any) -> CollectionQuerySet:
+        """Return the collections whose documents this user's searches may see."""
+        return self.filter(Q(owner=None) | Q(owner=user))
+
+
+class Collection(models.Model):
+    """A named set of documents; without an owner, everybody on this site reads it."""
+
+    name = models.CharField(max_length=80)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="collections"
+    )
+    version = models.PositiveBigIntegerField(
+        default=0, help_text="Raised by every change of its documents; names the search index."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CollectionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "name"], name="collection_name_once", nulls_distinct=False
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Document(models.Model):
+    """One file of a collection."""
+
+    collection = models.ForeignKey(Collection, models.CASCADE, related_name="documents")
+    path = models.CharField(max_length=500, help_text="Relative to the folder that was added.")
+    title = models.CharField(max_length=300)
+    archive = models.ForeignKey(Archive, models.PROTECT, related_name="documents")
+    file_hash = models.CharField(max_length=64, help_text="SHA-256 of the file: unchanged, skipped.")
+    added_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "path"], name="document_path_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.path
+
+
+class ChunkKind(models.TextChoices):
+    """What a chunk was in its document."""
+
+    PROSE = "prose"
+    ROW = "row", "table row"
+
+
+class Chunk(models.Model):
+    """A passage: `document.archive.text[start:end]`, under its headings."""
+
+    document = models.ForeignKey(Document, models.CASCADE, related_name="chunks")
+    ordinal = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=ChunkKind, default=ChunkKind.PROSE)
+    headings = models.JSONField(default=list, help_text="From the title down to its own heading.")
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["document", "ordinal"], name="chunk_ordinal_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id}#{self.ordinal}"
