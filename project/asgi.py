@@ -1,0 +1,46 @@
+"""The ASGI application: pages, static files, websockets, and the engine beside them."""
+
+import os
+from typing import Any
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import OriginValidator, WebsocketDenier
+from django.core.asgi import get_asgi_application
+from django.urls import path, re_path
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "project.settings")
+pages = get_asgi_application()  # before anything that needs the applications
+
+import pydantic_ai  # noqa: F401  0.8 s that the first visitor should not wait for
+from django.conf import settings
+from django.core.management import call_command
+
+from research.engine import boot
+from streaming.consumers import ApiConsumer, BrowserConsumer
+
+from .checks import TAG
+from .doors import Lifespan, open_daphne_door
+from .static import StaticFiles
+
+call_command("check", tags=[TAG], verbosity=0)  # servers run no checks by themselves
+
+# Who is refused here has reached no code of a consumer: a wrong Origin, an unknown path.
+browsers: Any = OriginValidator(
+    AuthMiddlewareStack(BrowserConsumer.as_asgi()), settings.WEBSOCKET_ORIGINS
+)
+websockets: Any = URLRouter(
+    [
+        path("ws/v1/", browsers),
+        path("ws/api/v1/", ApiConsumer.as_asgi()),  # a token only: no session, so no Origin
+        re_path(r"", WebsocketDenier.as_asgi()),
+    ]
+)
+application = ProtocolTypeRouter(
+    {
+        "http": StaticFiles(pages),
+        "websocket": websockets,
+        "lifespan": Lifespan(boot.start, boot.stop),
+    }
+)
+open_daphne_door(boot.start, boot.stop)

@@ -1,0 +1,115 @@
+"""System checks: what the settings cannot mean, told in a sentence before anything starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
+
+from streaming.conf import conf
+
+from . import environment
+
+TAG = "project"
+
+
+@register(TAG)
+def check_settings(**kwargs: Any) -> list[CheckMessage]:
+    """Return everything that is wrong with the settings of the project."""
+    return [*_engine(), *_data_dir(), *_secrets(), *_hosts(), *_addresses(), *_streaming()]
+
+
+def _engine() -> Iterator[CheckMessage]:
+    try:
+        import_string(settings.ENGINE)
+    except ImportError as error:
+        yield Error(
+            f"ENGINE names {settings.ENGINE!r}, which cannot be imported: {error}.",
+            hint="Leave it empty, or write the dotted path of an engine class.",
+            id="project.E001",
+        )
+    distributed = settings.ENGINE.startswith("research.engine.procrastinate.")
+    if distributed and "postgresql" not in settings.DATABASES["default"]["ENGINE"]:
+        yield Error(
+            "This ENGINE keeps its queue in Postgres, but DATABASE_URL names no Postgres.",
+            id="project.E009",
+        )
+    if distributed and not settings.REDIS_URL:
+        yield Warning(
+            "This ENGINE works in several processes, but without REDIS_URL none hears of the"
+            " others' events before the next tick.",
+            id="project.W002",
+        )
+
+
+def _data_dir() -> Iterator[CheckMessage]:
+    path = settings.DATA_DIR
+    if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
+        yield Error(f"DATA_DIR ({path}) is not a directory I can write to.", id="project.E002")
+
+
+def _secrets() -> Iterator[CheckMessage]:
+    key = settings.SECRET_KEY
+    if len(key) < environment.MIN_KEY or len(set(key)) < 5 or key.startswith("django-insecure-"):
+        yield Error(
+            f"SECRET_KEY can be guessed: it needs {environment.MIN_KEY} random characters.",
+            hint="Leave it empty: one is made and kept in DATA_DIR.",
+            id="project.E003",
+        )
+
+
+def _hosts() -> Iterator[CheckMessage]:
+    names = {settings.HOST, *settings.ALLOWED_HOSTS}
+    if settings.DEBUG and (names - {*settings.LOCAL_HOSTS, "::1"} or settings.PUBLIC_ORIGIN):
+        yield Error(
+            "DEBUG shows code and settings to whoever comes in: it is for this machine alone.",
+            hint="Unset DEBUG, or HOST, ALLOWED_HOSTS and PUBLIC_URL.",
+            id="project.E004",
+        )
+    if "*" in settings.ALLOWED_HOSTS:
+        yield Error(
+            "ALLOWED_HOSTS must name the hosts: with '*' anybody can choose the address in links.",
+            id="project.E005",
+        )
+    if settings.HOST in {"0.0.0.0", "::"} and names <= {settings.HOST, *settings.LOCAL_HOSTS}:
+        yield Warning(
+            f"HOST is {settings.HOST}, but nothing tells by which name people come in.",
+            hint="Set PUBLIC_URL or ALLOWED_HOSTS.",
+            id="project.W001",
+        )
+
+
+def _addresses() -> Iterator[CheckMessage]:
+    try:
+        environment.database(settings.DATABASE_URL, settings.DATA_DIR)
+    except ValueError as error:
+        yield Error(str(error), id="project.E006")
+    try:
+        environment.channel_layer(settings.REDIS_URL)
+    except ValueError as error:
+        yield Error(str(error), id="project.E007")
+    try:
+        environment.public_origin(settings.PUBLIC_URL)
+    except ValueError as error:
+        yield Error(str(error), id="project.E008")
+
+
+def _streaming() -> Iterator[CheckMessage]:
+    try:
+        paths = {"ACCESS": conf().access, "FOLD": conf().fold}
+    except ImproperlyConfigured as error:
+        yield Error(str(error), id="project.E010")
+        return
+    for name, path in paths.items():
+        try:
+            import_string(path)
+        except ImportError as error:
+            yield Error(
+                f"STREAMING[{name!r}] names {path!r}, which cannot be imported: {error}.",
+                id="project.E010",
+            )

@@ -1,0 +1,166 @@
+"""The settings. The environment is read here, once; nothing else in the code asks for it."""
+
+import os
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from . import environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = os.environ.get
+
+# What the environment decides -------------------------------------------------------------------
+DEBUG = environment.flag(env("DEBUG", ""))
+DATA_DIR = environment.data_dir(Path(env("DATA_DIR") or BASE_DIR / "var").resolve())
+DATABASE_URL = env("DATABASE_URL", "")  # empty: a SQLite file in DATA_DIR
+REDIS_URL = env("REDIS_URL", "")  # empty: the channel layer of this process alone
+ENGINE = env("ENGINE") or "research.engine.local.LocalEngine"
+HOST = env("HOST") or "127.0.0.1"
+PORT = environment.port(env("PORT", ""))
+PUBLIC_URL = env("PUBLIC_URL", "").rstrip("/")  # under which address people come in
+SECRET_KEY = env("SECRET_KEY") or environment.secret_key(DATA_DIR)
+RESEARCH_MODEL = env("RESEARCH_MODEL") or "keyless"  # a model string, for every role
+RESEARCH_MODELS = {  # … or one for a role
+    role: env(f"RESEARCH_MODEL_{role.upper()}", "")
+    for role in ("leader", "researcher", "writer", "verifier")
+}
+FACE_USER = env("FACE_USER", "")  # for whom the faces without a token act; empty: for nobody
+CORS_ORIGINS = environment.words(env("CORS_ORIGINS", ""))  # who may call those faces
+LOG_LEVEL = (env("LOG_LEVEL") or "INFO").upper()
+
+# Where to find it -------------------------------------------------------------------------------
+try:
+    PUBLIC_ORIGIN = environment.public_origin(PUBLIC_URL)
+except ValueError:  # the check tells
+    PUBLIC_ORIGIN = ""
+SECURE = PUBLIC_ORIGIN.startswith("https://")
+LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = environment.words(env("ALLOWED_HOSTS", "")) or environment.distinct(
+    urlsplit(PUBLIC_ORIGIN).hostname, *LOCAL_HOSTS, HOST
+)
+# A page of another port is another application: an Origin is compared as a whole.
+WEBSOCKET_ORIGINS = environment.distinct(
+    PUBLIC_ORIGIN,
+    *(
+        f"http://{host}:{PORT}"
+        for host in (LOCAL_HOSTS if PUBLIC_ORIGIN else [*LOCAL_HOSTS, *ALLOWED_HOSTS])
+        if host[0] not in "*."
+    ),
+)
+
+# Django -----------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "project.apps.ProjectConfig",
+    "research.apps.ResearchConfig",
+    "streaming.apps.StreamingConfig",
+    "channels",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+]
+if ENGINE.startswith("research.engine.procrastinate."):
+    INSTALLED_APPS.append("procrastinate.contrib.django")
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "project.security.ContentSecurityPolicy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "project.urls"
+ASGI_APPLICATION = "project.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+try:
+    DATABASES: dict[str, dict[str, Any]] = {"default": environment.database(DATABASE_URL, DATA_DIR)}
+except ValueError:  # the check tells
+    DATABASES = {"default": {"ENGINE": "django.db.backends.dummy"}}
+try:
+    CHANNEL_LAYERS = {"default": environment.channel_layer(REDIS_URL)}
+except ValueError:  # the check tells
+    CHANNEL_LAYERS = {"default": environment.channel_layer("")}
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "/signin/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/signin/"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [path for path in (BASE_DIR / "static",) if path.is_dir()]
+
+# Only under https may a cookie be for https alone: over http nobody could sign in.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE
+SESSION_COOKIE_NAME = "soundings_session"  # cookies know no ports: neighbours share the host
+CSRF_COOKIE_NAME = "soundings_csrf"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_TRUSTED_ORIGINS = [PUBLIC_ORIGIN] if PUBLIC_ORIGIN else []
+SECURE_SSL_REDIRECT = SECURE
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # probes come from inside, over http
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
+SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"()": "project.logs.OneLine"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        # Django's own handlers would say everything twice, or only while debugging.
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": [], "propagate": True},
+        "daphne": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+    },
+}
+
+# The stream: any field of `streaming.conf.Conf`, in upper case ----------------------------------
+STREAMING: dict[str, Any] = {
+    "ACCESS": "research.access.may_watch",
+    "FOLD": "research.state.fold",
+}
