@@ -58,14 +58,22 @@ class Document(models.Model):
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="documents")
     path = models.CharField(max_length=500, help_text="Relative to the folder that was added.")
+    origin = models.CharField(
+        max_length=64, blank=True, help_text="Names the folder it was added from, if from one."
+    )
     title = models.CharField(max_length=300)
     archive = models.ForeignKey(Archive, models.PROTECT, related_name="documents")
     file_hash = models.CharField(max_length=64, help_text="SHA-256 of the file: unchanged, skipped.")
+    outline = models.JSONField(
+        default=list, help_text="Its headings: [level, start, end], offsets in the text."
+    )
     added_at = models.DateTimeField(auto_now=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["collection", "path"], name="document_path_once"),
+            models.UniqueConstraint(
+                fields=["collection", "origin", "path"], name="document_path_once"
+            ),
         ]
 
     def __str__(self) -> str:

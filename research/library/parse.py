@@ -1,0 +1,63 @@
+"""A file's bytes to a page, by the kind of file it is."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+import mistune
+
+from research.library.encoding import decode
+from research.library.html import read_html
+from research.library.page import Page
+from research.library.plain import read_plain
+from research.library.rst import looks_like_rst, read_rst
+from research.library.unreadable import Unreadable
+
+MAX_BYTES = 20_000_000
+_HTML = frozenset((".html", ".htm", ".xhtml"))
+_MARKDOWN = frozenset((".md", ".markdown"))
+_RST = frozenset((".rst", ".rest"))
+_TEXT = frozenset((".txt", ".text", ""))
+SUFFIXES = _HTML | _MARKDOWN | _RST | (_TEXT - {""})
+"""The kinds of files a folder is searched for; a file without a suffix is read when named."""
+
+_LONG_LINE = 200_000
+
+
+def _read_markdown(text: str, name: str) -> Page:
+    """Read Markdown through HTML; a text of huge lines is plain, lest the parser choke."""
+    if max(map(len, text.split("\n"))) > _LONG_LINE or len(text) > 3_000_000:
+        return read_plain(text, name)
+    if text.startswith("---\n") and (end := text.find("\n---", 4)) != -1:
+        text = text[end + 4 :]
+    render = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "def_list"])
+    return read_html(str(render(text)), name)
+
+
+def _looks_like_html(text: str) -> bool:
+    head = text[:1000].lstrip().lower()
+    return head.startswith(("<!doctype html", "<html", "<?xml")) and "<html" in head
+
+
+def parse(name: str, data: bytes) -> Page:
+    """Return a file as a page; `name` is its name or path, its suffix tells the kind.
+
+    Raises Unreadable for what is empty, binary, too large or of no kind that can be read.
+    """
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix not in SUFFIXES and suffix not in _TEXT:
+        raise Unreadable(f"no reader for {suffix}")
+    if len(data) > MAX_BYTES:
+        raise Unreadable(f"larger than {MAX_BYTES // 1_000_000} MB")
+    text = decode(data)
+    if suffix in _HTML or (suffix in _TEXT and _looks_like_html(text)):
+        page = read_html(text, name)
+    elif suffix in _MARKDOWN:
+        page = _read_markdown(text, name)
+    elif suffix in _RST or looks_like_rst(text):
+        page = read_rst(text, name)
+    else:
+        page = read_plain(text, name)
+    if not page.blocks:
+        raise Unreadable("no text in it")
+    return page

@@ -1,0 +1,1 @@
+"""Words, sentences, markers and verdicts: plain Python that knows nothing of Django."""
