@@ -14,16 +14,15 @@ pages = get_asgi_application()  # before anything that needs the applications
 
 import pydantic_ai  # noqa: F401  0.8 s that the first visitor should not wait for
 from django.conf import settings
-from django.core.management import call_command
 
 from research.engine import boot
 from streaming.consumers import ApiConsumer, BrowserConsumer
 
-from .checks import TAG
+from .checks import refuse_to_start_wrong
 from .doors import Lifespan, open_daphne_door
 from .static import StaticFiles
 
-call_command("check", tags=[TAG], verbosity=0)  # servers run no checks by themselves
+refuse_to_start_wrong()  # servers run no checks by themselves
 
 # Who is refused here has reached no code of a consumer: a wrong Origin, an unknown path.
 browsers: Any = OriginValidator(

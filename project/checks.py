@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, Warning, register, run_checks
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
@@ -15,6 +17,7 @@ from streaming.conf import conf
 
 from . import environment
 
+logger = logging.getLogger(__name__)
 TAG = "project"
 
 
@@ -22,6 +25,16 @@ TAG = "project"
 def check_settings(**kwargs: Any) -> list[CheckMessage]:
     """Return everything that is wrong with the settings of the project."""
     return [*_engine(), *_data_dir(), *_secrets(), *_hosts(), *_addresses(), *_streaming()]
+
+
+def refuse_to_start_wrong() -> None:
+    """End the process with what is wrong, if something is."""
+    messages = run_checks(tags=[TAG])
+    for message in messages:
+        if not message.is_serious():
+            logger.warning("%s", message)
+    if errors := [str(message) for message in messages if message.is_serious()]:
+        sys.exit("\n".join(errors))
 
 
 def _engine() -> Iterator[CheckMessage]:

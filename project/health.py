@@ -1,4 +1,4 @@
-"""Two questions of a load balancer: are you alive, and can you work?
+"""Answer the two questions of a load balancer: are you alive, and can you work.
 
 `/healthz` touches nothing: a database that is down is no reason to restart the process.
 `/readyz` asks each part for an answer within a second and says which one has none, but neither

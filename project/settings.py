@@ -162,5 +162,6 @@ LOGGING = {
 # The stream: any field of `streaming.conf.Conf`, in upper case ----------------------------------
 STREAMING: dict[str, Any] = {
     "ACCESS": "research.access.may_watch",
+    "AUTHENTICATE": "research.access.user_of_token",
     "FOLD": "research.state.fold",
 }
