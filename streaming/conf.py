@@ -16,11 +16,11 @@ class Conf:
     """Every setting of `STREAMING`, in lower case here; bytes, seconds and counts."""
 
     access: str = ""  # dotted path: who may watch a stream, asked at every subscribe
+    authenticate: str = ""  # dotted path: whose token this is
     fold: str = ""  # dotted path: what makes a state out of a log
 
     # The log
     event_bytes: int = 64 * 1024  # the largest event, as JSON
-    blob_preview_bytes: int = 2 * 1024  # what an event carries of a longer text
     merge_ms: int = 30  # how long a text delta waits for company; 0 turns it off
     fifo_events: int = 4096  # what may wait for the writer before speakers have to wait
     commit_events: int = 128  # the most events of one commit

@@ -66,9 +66,10 @@ class Source(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="sources")
     source_id = models.PositiveIntegerField(help_text="Its number in the run: `[S<id>]`.")
     task = models.ForeignKey(Task, models.SET_NULL, null=True, related_name="sources")
-    member = models.CharField(max_length=64)
-    work = models.CharField(max_length=32)
-    attempt = models.PositiveIntegerField()
+    member = models.CharField(max_length=64, help_text="Who brought it in first.")
+    finders = models.JSONField(
+        default=list, help_text="The attempts that found it, as [work, attempt]; none left, none here."
+    )
     provider = models.CharField(max_length=32)
     title = models.CharField(max_length=300)
     uri = models.CharField(max_length=2000)
