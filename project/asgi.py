@@ -19,7 +19,7 @@ from research.engine import boot
 from streaming.consumers import ApiConsumer, BrowserConsumer
 
 from .checks import refuse_to_start_wrong
-from .doors import Lifespan, open_daphne_door
+from .doors import Doors
 from .static import StaticFiles
 
 refuse_to_start_wrong()  # servers run no checks by themselves
@@ -35,11 +35,11 @@ websockets: Any = URLRouter(
         re_path(r"", WebsocketDenier.as_asgi()),
     ]
 )
+doors = Doors(boot.start, boot.stop)
 application = ProtocolTypeRouter(
     {
         "http": StaticFiles(pages),
-        "websocket": websockets,
-        "lifespan": Lifespan(boot.start, boot.stop),
+        "websocket": doors.shield(websockets),
+        "lifespan": doors.lifespan,
     }
 )
-open_daphne_door(boot.start, boot.stop)

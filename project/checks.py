@@ -114,11 +114,11 @@ def _addresses() -> Iterator[CheckMessage]:
 
 def _streaming() -> Iterator[CheckMessage]:
     try:
-        paths = {"ACCESS": conf().access, "FOLD": conf().fold}
+        names = {name: getattr(conf(), name.lower()) for name in ("ACCESS", "AUTHENTICATE", "FOLD")}
     except ImproperlyConfigured as error:
         yield Error(str(error), id="project.E010")
         return
-    for name, path in paths.items():
+    for name, path in names.items():
         try:
             import_string(path)
         except ImportError as error:

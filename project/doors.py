@@ -14,51 +14,72 @@ from typing import Any
 
 logger = logging.getLogger(__name__)
 Step = Callable[[], Awaitable[None]]
+Application = Callable[..., Awaitable[None]]
+GOODBYE_S = 1.0
 
 
-class Lifespan:
-    """The ASGI lifespan protocol."""
+class Doors:
+    """Start and stop the engine with whichever server this is."""
 
     def __init__(self, start: Step, stop: Step) -> None:
         self.start = start
         self.stop = stop
+        self.closing = False
+        self._starting: asyncio.Future[None] | None = None  # held: else it may be collected
+        if "daphne.cli" in sys.modules:  # the daphne command, not a test that borrows its server
+            self._open_for_daphne()
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Start when the server starts, stop when it stops."""
-        while True:
-            message = await receive()
-            step = self.start if message["type"] == "lifespan.startup" else self.stop
+    async def lifespan(self, scope: Any, receive: Any, send: Any) -> None:
+        """Speak the ASGI lifespan protocol."""
+        for name, step in (("startup", self.start), ("shutdown", self.stop)):
+            await receive()
             try:
                 await step()
             except Exception as error:
-                logger.exception("%s failed", message["type"])
-                await send({"type": f"{message['type']}.failed", "message": str(error)})
+                logger.exception("The %s of the engine failed", name)
+                await send({"type": f"lifespan.{name}.failed", "message": str(error)})
                 return
-            await send({"type": f"{message['type']}.complete"})
-            if step is self.stop:
-                return
+            await send({"type": f"lifespan.{name}.complete"})
 
+    def shield(self, application: Application) -> Application:
+        """Give the application a moment for its last frame where daphne would give it none.
 
-def open_daphne_door(start: Step, stop: Step) -> None:
-    """Start and stop with daphne's reactor, if this process is the daphne command."""
-    if "daphne.cli" not in sys.modules:
-        return
-    from twisted.internet import defer, reactor
+        Daphne cancels everything in the very moment in which it tells of its end.
+        """
 
-    async def start_or_leave() -> None:
-        try:
-            await start()
-        except Exception:
-            logger.exception("The engine did not start")
-            reactor.stop()
+        async def shielded(scope: Any, receive: Any, send: Any) -> None:
+            task = asyncio.ensure_future(application(scope, receive, send))
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError:
+                if self.closing:
+                    await asyncio.wait({task}, timeout=GOODBYE_S)
+                task.cancel()
+                raise
 
-    def begin() -> None:
-        # The loop of the reactor is set but not yet running here.
-        tasks.append(asyncio.ensure_future(start_or_leave(), loop=asyncio.get_event_loop()))
+        return shielded
 
-    def end() -> defer.Deferred[None]:
-        return defer.Deferred.fromFuture(asyncio.ensure_future(stop()))
+    def _open_for_daphne(self) -> None:
+        from twisted.internet import defer
+        from twisted.internet import reactor as loop_of_daphne
 
-    tasks: list[asyncio.Future[None]] = []  # a task that nobody holds may be collected
-    reactor.callWhenRunning(begin)
-    reactor.addSystemEventTrigger("before", "shutdown", end)
+        reactor: Any = loop_of_daphne  # a module that becomes an object when it is imported
+
+        async def start_or_leave() -> None:
+            try:
+                await self.start()
+            except Exception:
+                logger.exception("The engine did not start")
+                reactor.stop()
+
+        def begin() -> None:
+            # The loop of the reactor is set, but does not run yet.
+            loop = asyncio.get_event_loop()
+            self._starting = asyncio.ensure_future(start_or_leave(), loop=loop)
+
+        def end() -> Any:
+            self.closing = True
+            return defer.Deferred.fromFuture(asyncio.ensure_future(self.stop()))
+
+        reactor.callWhenRunning(begin)
+        reactor.addSystemEventTrigger("before", "shutdown", end)

@@ -12,7 +12,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 class OneLine(logging.Formatter):
     """Write a record, with its traceback if it has one, on one line without control characters."""
 
-    converter = time.gmtime
+    converter = staticmethod(time.gmtime)
     default_msec_format = "%s.%03dZ"
 
     def __init__(self) -> None:

