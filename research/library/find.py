@@ -1,0 +1,159 @@
+"""Find passages: BM25, then what the document they stand in says about them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.contrib.auth import get_user_model
+
+from research.library.index import Index, IndexedChunk, load, query_tokens
+from research.library.page import TERM_LEVEL
+from research.models.library import Collection
+from research.text.tokens import content
+from research.tools.search.base import LIMIT, OutlineItem, Passage, SearchResult, SearchScope
+
+_ASIDE = re.compile(
+    r"(?:\A|[/_.-])(?:releases?|changelog|changes|changelog|history|news|internals?|release-notes|"
+    r"whatsnew|contributing|appendix-obsolete\w*)(?:[/_.-]|\Z)",
+    re.I,
+)
+_VERSIONED = re.compile(
+    r"\d+\.\d+|\b(?:version|release|changelog|changed|new in|upgrad|deprecat|internals?|contribut)|"
+    r"版本|发布|更新日志|升级|变更|内部",
+    re.I,
+)
+_ASIDE_WEIGHT = 0.25
+_POOL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    chunk: IndexedChunk
+    score: float
+
+
+def readable_ids(scope: SearchScope) -> list[int]:
+    """Return the ids of the scope's collections that its user may read."""
+    user = None
+    if scope.user_id is not None:
+        user = get_user_model().objects.filter(pk=scope.user_id).first()
+    collections = Collection.objects.readable_by(user)
+    if scope.collection_ids is not None:
+        collections = collections.filter(pk__in=scope.collection_ids)
+    return list(collections.values_list("pk", flat=True))
+
+
+def _hits(index: Index, words: list[str], versions: bool) -> list[_Hit]:
+    scores = index.scores(words)
+    count = min(_POOL, int(np.count_nonzero(scores)))
+    if not count:
+        return []
+    best = np.argpartition(-scores, count - 1)[:count]
+    best = best[np.lexsort((best, -scores[best]))]
+    numbers = index.documents_of(best)
+    by_document: dict[int, list[float]] = defaultdict(list)
+    for number, passage in zip(numbers.tolist(), best.tolist(), strict=True):
+        by_document[number].append(float(scores[passage]))
+    wanted = set(words)
+    worth: dict[int, float] = {}
+    top = float(scores[best[0]])
+    for number, found in by_document.items():
+        title = content(index.documents[number].title)
+        match = len(title & wanted) / len(title) if title else 0.0
+        worth[number] = sum(found[:3]) / 3 / top + 0.5 * match
+    highest = max(worth.values())
+    hits = []
+    for number, passage in zip(numbers.tolist(), best.tolist(), strict=True):
+        score = float(scores[passage]) * (0.5 + 0.5 * worth[number] / highest)
+        if not versions and _ASIDE.search(index.documents[number].path):
+            score *= _ASIDE_WEIGHT
+        hits.append(_Hit(index.chunk(passage), score))
+    return hits
+
+
+def _children(chunk: IndexedChunk, parent: str) -> list[tuple[int, int, str]]:
+    """Return the sections right below a heading of the passage's document."""
+    outline = chunk.document.outline
+    if parent == chunk.document.title:
+        below = [item for item in outline if item[3] != parent and item[0] < TERM_LEVEL]
+        level = min((item[0] for item in below), default=0)
+    else:
+        at = next((i for i, item in enumerate(outline) if item[3] == parent), None)
+        if at is None or outline[at][0] >= TERM_LEVEL:
+            return []
+        below = []
+        for item in outline[at + 1 :]:
+            if item[0] <= outline[at][0]:
+                break
+            if item[0] < TERM_LEVEL:
+                below.append(item)
+        level = min((item[0] for item in below), default=0)
+    return [(start, end, text) for lv, start, end, text in below if lv == level]
+
+
+def _outline(hits: Sequence[_Hit], words: list[str]) -> tuple[OutlineItem, ...]:
+    """Return the sections below the heading that fits the query best, if it has 3 to 14."""
+    wanted = set(words)
+    weight: Counter[tuple[int, str]] = Counter()
+    where: dict[tuple[int, str], int] = {}
+    for place, hit in enumerate(hits[:20]):
+        for heading in hit.chunk.headings:
+            key = (hit.chunk.document.id, heading)
+            weight[key] += hit.score / hits[0].score  # type: ignore[assignment]
+            where.setdefault(key, place)
+    best: tuple[float, tuple[OutlineItem, ...]] = (0.0, ())
+    for key, mass in weight.items():
+        chunk = hits[where[key]].chunk
+        children = _children(chunk, key[1])
+        if not 3 <= len(children) <= 14 or not wanted:
+            continue
+        own = content(key[1])
+        said = own & wanted
+        if not said:
+            continue
+        fit = len(said) / len(wanted) + 0.6 * len(said) / len(own) + 0.05 * mass
+        if fit > best[0]:
+            items = tuple(OutlineItem(text, a, b, where[key]) for a, b, text in children)
+            best = (fit, items)
+    return best[1]
+
+
+def search(collection_ids: Iterable[int], query: str, limit: int = LIMIT) -> SearchResult:
+    """Return the best passages of these collections, blocking; the caller has checked who asks.
+
+    Missing indexes are built first. A query without a word that counts finds nothing.
+    """
+    words = query_tokens(query)
+    versions = bool(_VERSIONED.search(query))
+    indexes = [load(item) for item in Collection.objects.filter(pk__in=list(collection_ids))]
+    hits = [hit for index in indexes for hit in _hits(index, words, versions)]
+    hits.sort(key=lambda hit: -hit.score)
+    hits = hits[:limit]
+    passages = tuple(
+        Passage(
+            uri=f"library:{hit.chunk.document.id}",
+            title=hit.chunk.document.title,
+            headings=hit.chunk.headings,
+            kind="row" if hit.chunk.row else "prose",
+            start=hit.chunk.start,
+            end=hit.chunk.end,
+            score=round(hit.score, 4),
+            text=hit.chunk.text,
+            document_id=hit.chunk.document.id,
+            archive_hash=hit.chunk.document.hash,
+        )
+        for hit in hits
+    )
+    return SearchResult(
+        provider="library",
+        query=query,
+        passages=passages,
+        documents=sum(map(len, indexes)),
+        frequencies={word: sum(index.frequency(word) for index in indexes) for word in words},
+        outline=_outline(hits, words) if hits else (),
+        notice="" if indexes else "There is no collection to search.",
+    )
