@@ -1,0 +1,184 @@
+"""The researcher: search, choose sentences, write them down, sum up. Bounded: two rounds of search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+)
+
+from research.llm.keyless.candidates import is_debris
+from research.llm.keyless.evidence import Evidence, Listed, query_words, read_evidence, search_returns
+from research.llm.keyless.facets import ORDER, Facet, facet_of_intent
+from research.llm.keyless.prompts import Prompt, read_prompt
+from research.llm.keyless.questions import kind_of, parts
+from research.llm.keyless.quoting import EXTENDED, EXTENDED_ZH, Quote, overlaps, quote
+from research.llm.keyless.rank import Query, Ranker, Scored, choose, make_query
+from research.text.markers import strip_markers
+
+_ROUNDS = 2
+_MAX_QUERIES = 3
+_LINES = 9
+_SHOWN = 3
+_WEAK = 0.35
+_NOTHING = {
+    "en": "No passage that was found answers this.",
+    "zh": "没有找到能回答这一点的内容。",
+}
+_OUTLINE = {"en": "In outline", "zh": "概览"}
+
+
+def _calls(messages: Sequence[ModelMessage], tool: str) -> list[dict[str, Any]]:
+    return [
+        part.args_as_dict()
+        for message in messages
+        if isinstance(message, ModelResponse)
+        for part in message.parts
+        if isinstance(part, ToolCallPart) and part.tool_name == tool
+    ]
+
+
+def _facet(prompt: Prompt) -> Facet:
+    known = facet_of_intent(prompt.text("intent"))
+    return known or ORDER[kind_of(prompt.text("task") or prompt.question, prompt.language)][0]
+
+
+def _queries(prompt: Prompt) -> list[str]:
+    """Return the queries of the first round: the task's, and one for each thing it names."""
+    query = prompt.text("query") or prompt.text("task") or prompt.question
+    found = [query]
+    for part in parts(prompt.text("task") or query):
+        if len(part.entities) > 1:
+            found += part.entities
+    return list(dict.fromkeys(item.strip() for item in found if query_words(item)))[:_MAX_QUERIES]
+
+
+def _retry_queries(prompt: Prompt, asked: Sequence[str], evidence: Evidence) -> list[str]:
+    """Return other words to search with when the first found nothing."""
+    wider = [prompt.question, " ".join(sorted(query_words(prompt.text("query")), key=len)[-2:])]
+    return [item for item in wider if item and item not in asked and query_words(item)][:2]
+
+
+def _search(queries: Sequence[str]) -> list[ModelResponsePart]:
+    return [ToolCallPart("search", {"query": query}) for query in queries]
+
+
+def _query(prompt: Prompt, evidence: Evidence, facet: Facet) -> Query:
+    title, query = prompt.text("task"), prompt.text("query")
+    own = title if facet_of_intent(prompt.text("intent")) is None or _says(title, query) else query
+    return make_query(evidence, own or query or prompt.question, query, facet, prompt.language)
+
+
+def _says(title: str, query: str) -> bool:
+    """Tell whether a task's title is the question itself, not the name of a facet."""
+    return title.strip(" ?？").lower() in query.lower()
+
+
+def find_quotes(ranker: Ranker, query: Query, count: int) -> list[Quote]:
+    """Return up to `count` quotes that answer the query, best first, each able to stand alone."""
+    room = EXTENDED_ZH if query.language == "zh" else EXTENDED
+    ranked = ranker.rank(query)
+    good = [item for item in ranked if item.match >= _WEAK] or ranked[:3]
+    found: list[Quote] = []
+    for item in choose(good, query, count * 2):
+        made = quote(item, room)
+        if made is None or any(overlaps(made, other) for other in found):
+            continue
+        found.append(made)
+        if len(found) == count:
+            break
+    return found
+
+
+def _enough(ranked: Sequence[Scored], facet: Facet, main: bool) -> bool:
+    """Tell whether a facet has evidence: two sentences on the subject that sound like it."""
+    fitting = [item for item in ranked if item.cued and item.match > _WEAK]
+    return len(fitting) >= 2 or (main and bool(ranked))
+
+
+def _note(title: str, lines: Sequence[str], kind: str, tags: Sequence[str]) -> ToolCallPart:
+    return ToolCallPart(
+        "note",
+        {
+            "action": "create",
+            "title": title[:300],
+            "content": "\n".join(lines),
+            "note_type": kind,
+            "tags": list(tags),
+        },
+    )
+
+
+def _outline_note(prompt: Prompt, outline: Sequence[Listed]) -> ToolCallPart | None:
+    lines = [
+        f"- {item.text} [S{item.source}:{item.start}-{item.end}]"
+        for item in outline
+        if not is_debris(item.text)
+    ]
+    if len(lines) < 3:
+        return None
+    title = f"{_OUTLINE[prompt.language]}: {prompt.text('task')}"
+    return _note(title, lines, "outline", ["outline"])
+
+
+def _notes(prompt: Prompt, evidence: Evidence) -> list[ModelResponsePart]:
+    """Return the note calls for what was found; none if nothing was."""
+    facet = _facet(prompt)
+    ranker = Ranker(evidence)
+    query = _query(prompt, evidence, facet)
+    main = _says(prompt.text("task"), prompt.text("query")) or not prompt.text("intent")
+    if not _enough(ranker.rank(query), facet, main):
+        return []
+    quotes = find_quotes(ranker, query, _LINES)
+    if not quotes:
+        return []
+    calls: list[ModelResponsePart] = [
+        _note(prompt.text("task"), [item.line() for item in quotes], "finding", [facet])
+    ]
+    if facet == "list" and (outline := _outline_note(prompt, evidence.outline)):
+        calls.append(outline)
+    return calls
+
+
+def _summary(prompt: Prompt, notes: Sequence[dict[str, Any]]) -> str:
+    lines = [
+        line
+        for note in notes
+        if note.get("note_type") != "outline"
+        for line in str(note.get("content", "")).split("\n")
+        if strip_markers(line)
+    ]
+    return "\n".join(lines[:_SHOWN]) or _NOTHING[prompt.language]
+
+
+def research(messages: Sequence[ModelMessage]) -> list[ModelResponsePart]:
+    """Return what a researcher does next, from the conversation so far."""
+    prompt = read_prompt(messages)
+    notes = _calls(messages, "note")
+    if notes:
+        return [TextPart(_summary(prompt, notes))]
+    asked = [str(call.get("query", "")) for call in _calls(messages, "search")]
+    if not asked:
+        queries = _queries(prompt)
+        return _search(queries) if queries else [TextPart(_NOTHING[prompt.language])]
+    evidence = read_evidence(search_returns(messages))
+    rounds = sum(
+        any(isinstance(part, ToolCallPart) and part.tool_name == "search" for part in message.parts)
+        for message in messages
+        if isinstance(message, ModelResponse)
+    )
+    calls = _notes(prompt, evidence) if evidence.passages else []
+    if calls:
+        return calls
+    again = _retry_queries(prompt, asked, evidence) if not evidence.passages else []
+    if again and rounds < _ROUNDS:
+        return _search(again)
+    return [TextPart(_NOTHING[prompt.language])]
+
+
