@@ -40,11 +40,10 @@ class Runtime:
         _current = self
 
     async def stop(self) -> None:
-        """Stop them in the other order: sockets, hub, writer, readers."""
+        """Stop them in the other order: hub, writer, readers."""
         global _current
         _current = None
         self.stopping.set()
-        await asyncio.sleep(0.05)  # for the last frames to leave
         await self.hub.stop()
         await asyncio.to_thread(self.writer.stop, self.conf.drain_s)
         await asyncio.to_thread(self.readers.stop)

@@ -214,11 +214,12 @@ class ReasoningCompleted(Data, type="reasoning.completed", long="text"):
 class ToolStarted(Data, type="tool.started"):
     tool_call_id: str
     tool: Text
-    args: Json = {}
+    args: Json | None = None
 
 
 class ToolArgs(Data, type="tool.args"):
     tool_call_id: str
+    tool: Text | None = None
     delta: Json
 
 
@@ -344,6 +345,7 @@ class AttemptDiscarded(Data, type="attempt.discarded"):
 class ErrorShown(Data, type="error.shown"):
     message: Text
     code: str = "error"
+    error_id: str | None = None
 
 
 class Status(Data, type="status"):

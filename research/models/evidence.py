@@ -68,7 +68,8 @@ class Source(models.Model):
     task = models.ForeignKey(Task, models.SET_NULL, null=True, related_name="sources")
     member = models.CharField(max_length=64, help_text="Who brought it in first.")
     finders = models.JSONField(
-        default=list, help_text="The attempts that found it, as [work, attempt]; none left, none here."
+        default=list,
+        help_text="The attempts that found it, as [work, attempt]; none left, none here.",
     )
     provider = models.CharField(max_length=32)
     title = models.CharField(max_length=300)

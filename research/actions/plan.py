@@ -1,0 +1,82 @@
+"""Actions of the leader and of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from research.models import Note, Run, Source, Task, TaskStatus, Work
+from streaming import vocabulary as v
+from streaming.events import Data
+
+from .change import Action, Change, Said, task_of, voice_of
+from .works import end
+
+
+class Planned(Protocol):
+    """A task as a plan names it."""
+
+    title: str
+    intent: str
+    query: str
+
+
+def propose(work_name: str, tasks: Sequence[Planned]) -> Action:
+    """Write the plan down as tasks, and end the planning."""
+
+    def action(run: Run) -> Change:
+        work = Work.objects.get(run=run, name=work_name)
+        rows = Task.objects.bulk_create(
+            Task(
+                run=run,
+                task_id=number,
+                step=number,
+                title=task.title[:300],
+                intent=task.intent,
+                query=task.query,
+            )
+            for number, task in enumerate(tasks, 1)
+        )
+        plan = [
+            v.PlanTask(
+                task_id=row.task_id,
+                step=row.step,
+                title=row.title,
+                intent=row.intent,
+                query=row.query,
+            )
+            for row in rows
+        ]
+        said: list[Said] = [(voice_of(work), v.PlanProposed(tasks=plan))]
+        return Change(said + end(run, work, "completed"), moves=True)
+
+    return action
+
+
+def finish_task(work_name: str, summary: str) -> Action:
+    """End a task with its summary; one that found no source is skipped."""
+
+    def action(run: Run) -> Change:
+        work = Work.objects.get(run=run, name=work_name)
+        task = task_of(work)
+        assert task is not None
+        mine = [
+            source.source_id
+            for source in Source.objects.filter(run=run)
+            if [work.name, work.attempt] in source.finders
+        ]
+        note = Note.objects.filter(run=run, task=task).order_by("note_id").first()
+        result: Data
+        if mine:
+            task.status, task.summary = TaskStatus.COMPLETED, summary
+            result = v.TaskCompleted(
+                summary=summary[:4000], source_ids=mine, note_id=note and note.note_id
+            )
+        else:
+            task.status = TaskStatus.SKIPPED
+            result = v.TaskSkipped(reason="Nothing was found.")
+        task.save(update_fields=["status", "summary"])
+        said: list[Said] = [(voice_of(work, task), result)]
+        return Change(said + end(run, work, "completed"), moves=True)
+
+    return action

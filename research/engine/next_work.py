@@ -1,0 +1,133 @@
+"""next_work: what a run does next. A pure function of its rows.
+
+A run that goes on after a crash and one that runs for the first time ask the same question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+ENDED = ("completed", "failed", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFacts:
+    """What matters of a Work row."""
+
+    name: str
+    status: str
+    member: str
+
+    @property
+    def kind(self) -> str:
+        """Return `plan`, `task`, `write` or `verify`."""
+        return self.name.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What matters of a Task row."""
+
+    task_id: int
+    step: int
+    title: str
+    intent: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewWork:
+    """Work to be queued, and the free member who is to do it."""
+
+    name: str
+    member: str
+    input: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Nothing is left to do: the run ends."""
+
+    completed: bool
+    gaps: list[int] = field(default_factory=list)
+    partial: bool = False
+    code: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the report."""
+
+    kind: str
+    title: str
+    intent: str
+    task_id: int | None
+
+
+def next_work(
+    researchers: Sequence[str],
+    works: Sequence[WorkFacts],
+    tasks: Sequence[TaskFacts],
+    lead_title: str,
+) -> list[NewWork] | Finish:
+    """Return the work that can begin now (none while others still work), or the end."""
+    by_name = {work.name: work for work in works}
+    plan = by_name.get("plan")
+    if plan is None:
+        return [NewWork("plan", "leader")]
+    if plan.status == "failed":
+        return Finish(False, code="plan_failed", message="No plan could be made.")
+    if plan.status not in ENDED:
+        return []
+
+    waiting = [task for task in tasks if f"task:{task.task_id}" not in by_name]
+    busy = {work.member for work in works if work.kind == "task" and work.status not in ENDED}
+    if waiting:
+        free = [name for name in researchers if name not in busy]
+        in_order = sorted(waiting, key=lambda task: task.step)
+        return [
+            NewWork(f"task:{task.task_id}", member)
+            for task, member in zip(in_order, free, strict=False)
+        ]
+    if busy:
+        return []
+
+    sections = outline(tasks, lead_title)
+    written = [work for work in works if work.kind == "write"]
+    if any(work.status not in ENDED for work in written):
+        return []
+    if len(written) < len(sections):
+        number = len(written) + 1
+        section = sections[number - 1]
+        brief = {
+            "section": number,
+            "count": len(sections),
+            "kind": section.kind,
+            "title": section.title,
+            "intent": section.intent,
+            "task_id": section.task_id,
+        }
+        return [NewWork(f"write:{number}", "writer", brief)]
+    if all(work.status != "completed" for work in written):
+        return Finish(
+            False, code="report_failed", message="No part of the report could be written."
+        )
+
+    verify = by_name.get("verify")
+    if verify is None:
+        return [NewWork("verify", "verifier")]
+    if verify.status not in ENDED:
+        return []
+    gaps = [task.task_id for task in tasks if task.status != "completed"]
+    partial = any(work.status == "failed" for work in works)
+    return Finish(True, gaps=gaps, partial=partial)
+
+
+def outline(tasks: Sequence[TaskFacts], lead_title: str) -> list[Section]:
+    """Return the sections of the report: the answer first, then each task that found something."""
+    lead = Section("lead", lead_title, "Answer the question.", None)
+    found = sorted((task for task in tasks if task.status == "completed"), key=lambda t: t.step)
+    return [lead, *(Section("task", t.title, t.intent, t.task_id) for t in found)]

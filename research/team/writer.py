@@ -1,0 +1,68 @@
+"""The writer: one section of the report a work."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext, override
+from pydantic_ai import Agent
+
+from research.actions.report import finish_section
+from research.context import WorkContext
+from research.llm.registry import model
+from research.models import Note, Source, Work, WorkStatus
+from research.tools.use import Uses
+
+from .prompts import WRITER, NoteText, SectionBrief, section_prompt
+from .speech import Speech
+
+agent = Agent(deps_type=Uses, output_type=str, instructions=WRITER, retries=2)
+
+LOCALES = {"zh": "zh-hans"}
+
+
+async def write(context: WorkContext) -> None:
+    """Write the section that the work is about, from the notes. Without a note none is invented."""
+    brief = SectionBrief(
+        number=context.input["section"],
+        count=context.input["count"],
+        kind=context.input["kind"],
+        title=context.input["title"],
+        task_id=context.input["task_id"],
+        intent=context.input["intent"],
+    )
+    prompt = await context.readers.run(_prompt, context, brief)
+    if prompt:
+        speech = Speech(context, "writer", model())
+        text = await speech.converse(
+            agent, prompt, kind="section", title=brief.title, section=brief.number
+        )
+    else:
+        with override(LOCALES.get(context.run.language, context.run.language)):
+            text = gettext("No source was found that answers this question.")
+    kind = "lead" if brief.kind == "lead" else "task"
+    await context.act(finish_section(context.name, kind, brief.title, text))
+
+
+def _prompt(context: WorkContext, brief: SectionBrief) -> str:
+    """Return the prompt, or nothing where there is no note to write from."""
+    run = context.run
+    notes = Note.objects.filter(run_id=run.id).select_related("task")
+    if brief.task_id is not None:
+        notes = notes.filter(task__task_id=brief.task_id)
+    texts = [
+        NoteText(
+            note_id=note.note_id,
+            task_id=note.task.task_id if note.task else None,
+            title=note.title,
+            member=note.member,
+            content=note.content,
+        )
+        for note in notes
+    ]
+    if not texts:
+        return ""
+    sources = Source.objects.filter(run_id=run.id).values_list("source_id", "title")
+    before = Work.objects.filter(
+        run_id=run.id, name__startswith="write:", status=WorkStatus.COMPLETED
+    )
+    written = [work.output.get("marked", "") for work in before]
+    return section_prompt(run.topic, run.language, brief, texts, sources, written)

@@ -1,0 +1,68 @@
+"""Use of a tool: its row, its events and its errors, the same for every tool."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import uuid4
+
+from pydantic_ai import ModelRetry, ToolFailed
+
+from research.actions import tools
+from research.actions.change import Action, Change
+from research.actions.tools import Use
+from research.context import WorkContext
+from research.models import Run
+from streaming.text import clean_json
+
+logger = logging.getLogger(__name__)
+
+Finish = Callable[[Run, int], Change]
+"""Given the run and how many ms it took: the rows a tool writes, and its end."""
+
+KEEP = 60_000  # code points of a result that models and readers get
+
+
+class Uses:
+    """The uses of tools by one piece of work."""
+
+    def __init__(self, context: WorkContext) -> None:
+        self.context = context
+
+    async def run(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        body: Callable[[Use], Awaitable[Finish]],
+    ) -> Any:
+        """Use a tool: say so, do it, write down what it brought and how it ended.
+
+        `ModelRetry` (other arguments may do) and `ToolFailed` (this will not work) are told to the
+        model and shown; anything else is a bug, and ends the work.
+        """
+        context = self.context
+        use = Use(f"call_{uuid4().hex}", tool, context.handler.voice)
+        await context.act(tools.start(use, clean_json(args)))
+        began = time.monotonic()
+
+        def took() -> int:
+            return round((time.monotonic() - began) * 1000)
+
+        try:
+            finish = await body(use)
+            return await context.act(lambda run: finish(run, took()))
+        except (ModelRetry, ToolFailed) as error:
+            await context.act(_failed(use, str(error), took(), "tool_retry"))
+            raise
+        except Exception:
+            await context.act(_failed(use, "The tool broke.", took(), "internal"))
+            raise
+
+
+def _failed(use: Use, message: str, duration_ms: int, code: str) -> Action:
+    def action(run: Run) -> Change:
+        return tools.finish(run, use, message, duration_ms, status="error", code=code)
+
+    return action
