@@ -5,7 +5,7 @@ from typing import Any
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import OriginValidator, WebsocketDenier
+from channels.security.websocket import WebsocketDenier
 from django.core.asgi import get_asgi_application
 from django.urls import path, re_path
 
@@ -20,12 +20,13 @@ from streaming.consumers import ApiConsumer, BrowserConsumer
 
 from .checks import refuse_to_start_wrong
 from .doors import Doors
+from .origins import OwnOrigins
 from .static import StaticFiles
 
 refuse_to_start_wrong()  # servers run no checks by themselves
 
 # Who is refused here has reached no code of a consumer: a wrong Origin, an unknown path.
-browsers: Any = OriginValidator(
+browsers: Any = OwnOrigins(
     AuthMiddlewareStack(BrowserConsumer.as_asgi()), settings.WEBSOCKET_ORIGINS
 )
 websockets: Any = URLRouter(

@@ -107,7 +107,7 @@ def _addresses() -> Iterator[CheckMessage]:
     except ValueError as error:
         yield Error(str(error), id="project.E007")
     try:
-        environment.public_origin(settings.PUBLIC_URL)
+        environment.origin(settings.PUBLIC_URL)
     except ValueError as error:
         yield Error(str(error), id="project.E008")
 

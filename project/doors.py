@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 logger = logging.getLogger(__name__)
-Step = Callable[[], Awaitable[None]]
+Step = Callable[[], Awaitable[object]]
 Application = Callable[..., Awaitable[None]]
 GOODBYE_S = 1.0
 
@@ -77,9 +77,12 @@ class Doors:
             loop = asyncio.get_event_loop()
             self._starting = asyncio.ensure_future(start_or_leave(), loop=loop)
 
+        async def stop() -> None:
+            await self.stop()
+
         def end() -> Any:
             self.closing = True
-            return defer.Deferred.fromFuture(asyncio.ensure_future(self.stop()))
+            return defer.Deferred.fromFuture(asyncio.ensure_future(stop()))
 
         reactor.callWhenRunning(begin)
         reactor.addSystemEventTrigger("before", "shutdown", end)

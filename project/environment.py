@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 SQLITE_INIT = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 POSTGRES_WAITS = "-c lock_timeout=2s -c idle_in_transaction_session_timeout=10s"
+DEFAULT_PORTS = {"http": 80, "https": 443}
 MIN_KEY = 50
 KEY_FILE = "secret_key"
 
@@ -117,14 +118,40 @@ def channel_layer(url: str) -> dict[str, Any]:
     }
 
 
-def public_origin(url: str) -> str:
-    """Return `scheme://host[:port]` of the address under which people come in, or nothing."""
+def origin(url: str) -> str:
+    """Return `scheme://host[:port]` of an address, written as browsers write it, or nothing."""
     if not url:
         return ""
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):
-        raise ValueError("PUBLIC_URL must look like https://research.example.org, without a path.")
-    return f"{parts.scheme}://{parts.netloc}"
+    wrong = "PUBLIC_URL must look like https://research.example.org, without a path."
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").encode("idna").decode()
+        port = parts.port
+    except ValueError:
+        raise ValueError(wrong) from None
+    if parts.scheme not in DEFAULT_PORTS or not host or parts.path.strip("/") or parts.username:
+        raise ValueError(wrong)
+    tail = f":{port}" if port not in (None, DEFAULT_PORTS[parts.scheme]) else ""
+    return f"{parts.scheme}://{bracketed(host)}{tail}"
+
+
+def origins(hosts: list[str], port: int) -> list[str]:
+    """Return the origins of pages that are served over http to this machine or its network."""
+    found = []
+    for host in hosts:
+        with suppress(ValueError):  # a pattern such as .example.org is no address
+            found.append(origin(f"http://{host}:{port}"))
+    return found
+
+
+def host_of(url: str) -> str:
+    """Return the host in an origin, as ALLOWED_HOSTS writes it."""
+    return bracketed(urlsplit(url).hostname or "")
+
+
+def bracketed(host: str) -> str:
+    """Return the host as it stands in a URL: an IPv6 address is in brackets there."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def secret_key(data_dir: Path) -> str:
@@ -132,7 +159,7 @@ def secret_key(data_dir: Path) -> str:
     path = data_dir / KEY_FILE
     try:
         # Written beside and linked into place: of two first starts, both read the same whole key.
-        fresh = path.with_name(f".{KEY_FILE}.{os.getpid()}")
+        fresh = path.with_name(f".{KEY_FILE}.{secrets.token_hex(4)}")
         if not path.exists():
             with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(secrets.token_urlsafe(64))

@@ -3,10 +3,12 @@
 import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+import django_stubs_ext
 
 from . import environment
 
+django_stubs_ext.monkeypatch()  # so that a view may be a ListView[Run]
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = os.environ.get
 
@@ -33,22 +35,17 @@ LOG_LEVEL = (env("LOG_LEVEL") or "INFO").upper()
 
 # Where to find it -------------------------------------------------------------------------------
 try:
-    PUBLIC_ORIGIN = environment.public_origin(PUBLIC_URL)
+    PUBLIC_ORIGIN = environment.origin(PUBLIC_URL)
 except ValueError:  # the check tells
     PUBLIC_ORIGIN = ""
 SECURE = PUBLIC_ORIGIN.startswith("https://")
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = environment.words(env("ALLOWED_HOSTS", "")) or environment.distinct(
-    urlsplit(PUBLIC_ORIGIN).hostname, *LOCAL_HOSTS, HOST
+    environment.host_of(PUBLIC_ORIGIN), *LOCAL_HOSTS, environment.bracketed(HOST)
 )
-# A page of another port is another application: an Origin is compared as a whole.
 WEBSOCKET_ORIGINS = environment.distinct(
     PUBLIC_ORIGIN,
-    *(
-        f"http://{host}:{PORT}"
-        for host in (LOCAL_HOSTS if PUBLIC_ORIGIN else [*LOCAL_HOSTS, *ALLOWED_HOSTS])
-        if host[0] not in "*."
-    ),
+    *environment.origins(LOCAL_HOSTS if PUBLIC_ORIGIN else [*LOCAL_HOSTS, *ALLOWED_HOSTS], PORT),
 )
 
 # Django -----------------------------------------------------------------------------------------

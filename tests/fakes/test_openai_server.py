@@ -16,7 +16,7 @@ from research.team.plan import Plan
 from tests.fakes.openai_server import FakeOpenAI, Fault
 
 
-async def _listen(context: RunContext[None], events: AsyncIterable[AgentStreamEvent]) -> None:
+async def _listen(context: RunContext[object], events: AsyncIterable[AgentStreamEvent]) -> None:
     async for _ in events:
         pass
 

