@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, Self
 import msgspec
 from pydantic import BaseModel, ConfigDict
 
+from .exceptions import EventTooLarge
 from .members import Role
 
 VERSION = 1
@@ -126,13 +127,15 @@ class Draft:
 def draft(voice: Voice, data: Data, *, type: str = "", limit: int = 65_536) -> Draft:
     """Encode an event; where it would pass `limit` bytes, its long text becomes a blob.
 
-    `type` is needed for `custom.*` only. The limit is checked again where the event is stored.
+    `type` is needed for `custom.*` only. Raises `EventTooLarge` where that does not help.
     """
     text, blob = data.encode(), None
     room = limit - 512
     if len(text) > room or (not text.isascii() and len(text.encode()) > room):
         data, blob = data.shortened()
         text = data.encode()
+        if len(text.encode()) > room:
+            raise EventTooLarge(f"An event of type {type or data.type} is too large.")
     return Draft(type or data.type, voice, text, blob)
 
 

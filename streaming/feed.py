@@ -35,7 +35,7 @@ class Feed:
     """
 
     def __init__(
-        self, stream_id: UUID, head: Head, readers: Readers, limits: Conf, fold: Fold
+        self, stream_id: UUID, head: Head, readers: Readers, conf: Conf, fold: Fold
     ) -> None:
         self.stream_id = stream_id
         self.epoch = head.epoch
@@ -43,7 +43,7 @@ class Feed:
         self.closed = head.closed
         self.watchers = 0
         self._readers = readers
-        self._limits = limits
+        self._conf = conf
         self._fold = fold
         self._ring: list[Record] = []
         self._ring_after = head.seq
@@ -92,8 +92,8 @@ class Feed:
         self._ring_bytes += sum(len(record.text) for record in records)
         self.head = records[-1].seq
         self.closed = self.closed or records[-1].type in TERMINAL
-        if len(self._ring) > 2 * self._limits.ring_events or (
-            self._ring_bytes > 2 * self._limits.ring_bytes
+        if len(self._ring) > 2 * self._conf.ring_events or (
+            self._ring_bytes > 2 * self._conf.ring_bytes
         ):
             self._trim()
         for bell in self._bells:
@@ -103,7 +103,7 @@ class Feed:
         """Forget the oldest records, down to half of what made the ring too large."""
         kept, size = len(self._ring), self._ring_bytes
         start = 0
-        while kept > self._limits.ring_events or size > self._limits.ring_bytes:
+        while kept > self._conf.ring_events or size > self._conf.ring_bytes:
             size -= len(self._ring[start].text)
             start, kept = start + 1, kept - 1
         self._ring_after = self._ring[start - 1].seq

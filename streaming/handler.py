@@ -91,7 +91,7 @@ class StreamHandler:
 
     # --- agents and models ---------------------------------------------------------------------
     async def start_agent(self, agent_name: str, display_name: str | None = None) -> str:
-        """Begin an activity, and return its `agent_id`; what is said until its end belongs to it."""
+        """Begin an activity, and return its `agent_id`; what is said until its end is its own."""
         agent_id = str(uuid4())
         outer = self.voice
         self._agents.append((agent_name, agent_id, outer))

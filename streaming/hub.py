@@ -31,9 +31,9 @@ REJOIN_TICKS = 10  # a restarted Redis has forgotten its groups, and says nothin
 class Hub:
     """The runs that are watched in this process."""
 
-    def __init__(self, layer: BaseChannelLayer, readers: Readers, limits: Conf, fold: Fold) -> None:
+    def __init__(self, layer: BaseChannelLayer, readers: Readers, conf: Conf, fold: Fold) -> None:
         self.readers = readers
-        self.limits = limits
+        self.conf = conf
         self._layer = layer
         self._fold = fold
         self._feeds: dict[UUID, Feed] = {}
@@ -84,7 +84,7 @@ class Hub:
         """Join the group first and read the head after: what is between them rings."""
         await self._join(stream_id)
         head = await self.readers.run(log.head, stream_id)
-        feed = Feed(stream_id, head, self.readers, self.limits, self._fold)
+        feed = Feed(stream_id, head, self.readers, self.conf, self._fold)
         self._feeds[stream_id] = feed
         # A commit may have come between the read and this line; ask once more now that we hear.
         feed.hear((await self.readers.run(log.head, stream_id)).seq)
@@ -133,13 +133,13 @@ class Hub:
                         feed.hear(int(message["head"]))
             except Exception as error:
                 logger.warning("bells cannot be heard, the tick goes on: %s", error)
-                await asyncio.sleep(self.limits.tick_s)
+                await asyncio.sleep(self.conf.tick_s)
 
     async def _tick(self) -> None:
         """Ask the database itself where the watched runs stand: a lost bell costs one tick."""
         ticks = 0
         while True:
-            await asyncio.sleep(self.limits.tick_s)
+            await asyncio.sleep(self.conf.tick_s)
             ticks += 1
             live = [stream_id for stream_id, feed in self._feeds.items() if not feed.closed]
             if not live:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F
 from django.dispatch import Signal
 
 from .events import TERMINAL, Draft, Long
@@ -73,104 +72,123 @@ class Head(NamedTuple):
 
 
 class Appender:
-    """A stream, locked in the running transaction, that takes events and saves them at once."""
+    """A stream, locked in the running transaction, that takes events and saves them at once.
+
+    Its own SQL, not the ORM's: this is the path that every event takes.
+    """
 
     def __init__(self, stream_id: UUID, *, event_bytes: int = 65_536) -> None:
-        self.stream = lock(stream_id)
+        self.stream_id = stream_id
         self.event_bytes = event_bytes
-        self._after = self.stream.head
+        self.epoch, self.head, self.closed = _lock(stream_id)
+        self.counted: dict[Claim, int] = {}
+        """How many events each fence has counted once this is committed."""
+        self._after = self.head
         self._records: list[Record] = []
         self._rows: list[tuple[Any, ...]] = []
         self._blobs: dict[str, Long] = {}
-        self._tokens: dict[str, int] = {}
-        self._through: dict[str, int] = defaultdict(int)
-        self._stream_key = Stream._meta.pk.get_db_prep_value(stream_id, connection)
+        self._through: dict[Claim, int] = defaultdict(int)
+        self._key = _key(stream_id)
+
+    @property
+    def cursor(self) -> str:
+        """Return the cursor behind the last event that was added."""
+        return f"{self.epoch}:{self.head}"
+
+    def check(self, claim: Claim) -> None:
+        """Raise `Fenced` where somebody has claimed the work since."""
+        found = Fence.objects.filter(stream_id=self.stream_id, name=claim.name, token=claim.token)
+        if not found.exists():
+            raise Fenced(f"{claim.name} was taken over.")
 
     def add(self, drafts: Sequence[Draft], claim: Claim | None = None) -> None:
-        """Give each event its `seq`; raise `StreamClosed`, `Fenced` or `EventTooLarge` and add none."""
-        if claim:
-            self.check(claim)
-        seq, rows, records, closed = self.stream.head, [], [], self.stream.closed
+        """Give each event its `seq`; raise `StreamClosed` or `EventTooLarge` and add none."""
+        seq, closed, key, limit = self.head, self.closed, self._key, self.event_bytes
+        rows, records = [], []
         for item in drafts:
             if closed:
                 raise StreamClosed
             seq += 1
             text = item.encode(seq)
-            if len(text) * 4 > self.event_bytes and len(text.encode()) > self.event_bytes:
+            if len(text) * 4 > limit and len(text.encode()) > limit:
                 raise EventTooLarge(f"An event of type {item.type} is too large.")
             voice = item.voice
             token, member = voice.stream_token or "", voice.source_member or ""
             records.append(Record(seq, item.type, token, member, text))
             rows.append(
-                (
-                    self._stream_key,
-                    seq,
-                    item.type,
-                    token,
-                    member,
-                    voice.work or "",
-                    voice.attempt or 0,
-                    text,
-                )
+                (key, seq, item.type, token, member, voice.work or "", voice.attempt or 0, text)
             )
-            closed = item.type in TERMINAL
-        for item in drafts:
             if item.blob:
                 self._blobs[item.blob.hash] = item.blob
+            closed = item.type in TERMINAL
         self._rows += rows
         self._records += records
-        self.stream.head, self.stream.closed = seq, closed
+        self.head, self.closed = seq, closed
         if claim:
-            self._through[claim.name] += len(rows)
-
-    def check(self, claim: Claim) -> None:
-        """Raise `Fenced` where somebody has claimed the work since."""
-        if claim.name not in self._tokens:
-            found = Fence.objects.filter(stream=self.stream, name=claim.name)
-            self._tokens[claim.name] = found.values_list("token", flat=True).first() or 0
-        if self._tokens[claim.name] != claim.token:
-            raise Fenced(f"{claim.name} was taken over.")
+            self._through[claim] += len(rows)
 
     def save(self) -> None:
-        """Insert what was added, move the head, and announce it after the commit."""
+        """Insert what was added, move the head, and announce it after the commit.
+
+        Raises `Fenced` where a claim was lost; the caller's savepoint then undoes all of it.
+        """
         if not self._rows:
             return
         with connection.cursor() as cursor:
+            for claim, count in self._through.items():
+                cursor.execute(COUNT_THROUGH, (count, self._key, claim.name, claim.token))
+                row = cursor.fetchone()
+                if row is None:
+                    raise Fenced(f"{claim.name} was taken over.")
+                self.counted[claim] = row[0]
             cursor.executemany(INSERT_EVENT, self._rows)
+            cursor.execute(MOVE_HEAD, (self.head, self.closed, self._key))
         if self._blobs:
-            Blob.objects.bulk_create(
-                [Blob(stream=self.stream, hash=b.hash, text=b.text) for b in self._blobs.values()],
-                ignore_conflicts=True,
-            )
-        Stream.objects.filter(pk=self.stream.pk).update(
-            head=self.stream.head, closed=self.stream.closed
-        )
-        for name, count in self._through.items():
-            Fence.objects.filter(stream=self.stream, name=name).update(rows=F("rows") + count)
-        batch = Batch(self.stream.pk, self.stream.epoch, self._after, tuple(self._records))
+            blobs = [
+                Blob(stream_id=self.stream_id, hash=b.hash, text=b.text)
+                for b in self._blobs.values()
+            ]
+            Blob.objects.bulk_create(blobs, ignore_conflicts=True)
+        batch = Batch(self.stream_id, self.epoch, self._after, tuple(self._records))
         transaction.on_commit(partial(announce, batch), robust=True)
-        self._after, self._rows, self._records = self.stream.head, [], []
+        self._after, self._rows, self._records = self.head, [], []
         self._blobs, self._through = {}, defaultdict(int)
 
 
+LOCK_STREAM = f"SELECT epoch, head, closed FROM {Stream._meta.db_table} WHERE id = %s"
+MOVE_HEAD = f"UPDATE {Stream._meta.db_table} SET head = %s, closed = %s WHERE id = %s"
 INSERT_EVENT = (
     f"INSERT INTO {EventRow._meta.db_table} "
     "(stream_id, seq, type, stream_token, source_member, work, attempt, text) "
     "VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
 )
+COUNT_THROUGH = (
+    f'UPDATE {Fence._meta.db_table} SET "rows" = "rows" + %s '
+    'WHERE stream_id = %s AND name = %s AND token = %s RETURNING "rows"'
+)
+
+
+def _key(stream_id: UUID) -> Any:
+    """Return a stream's id as the database keeps it."""
+    return Stream._meta.pk.get_db_prep_value(stream_id, connection)
+
+
+def _lock(stream_id: UUID) -> tuple[str, int, bool]:
+    """Lock a stream until the transaction ends; return its epoch, head, and whether it is closed."""
+    sql = LOCK_STREAM
+    if connection.features.has_select_for_update:
+        sql = f"{sql} {connection.ops.for_update_sql()}"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, (_key(stream_id),))
+        row = cursor.fetchone()
+    if row is None:
+        raise NotFound
+    return row[0], row[1], bool(row[2])
 
 
 def announce(batch: Batch) -> None:
     """Tell this process that a batch is committed."""
     committed.send_robust(sender=None, batch=batch)
-
-
-def lock(stream_id: UUID) -> Stream:
-    """Return the stream, its row locked until the transaction ends."""
-    try:
-        return Stream.objects.select_for_update().get(pk=stream_id)
-    except Stream.DoesNotExist:
-        raise NotFound from None
 
 
 def append(stream_id: UUID, drafts: Sequence[Draft], claim: Claim | None = None) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 from uuid import UUID
 
 from . import vocabulary as v
 from .conf import Conf
-from .events import Data, Voice, draft
+from .events import Data, Draft, Voice, draft
 from .exceptions import LogError
 from .log import Claim
 from .writer import Append, EventWriter
 
 PIECE = 8_000  # code points of one text delta: in the worst case of escaping still an event
+TOGETHER = 64  # events that are handed to the writer as one
 Delta = v.MessageDelta | v.ReasoningDelta
+DELTAS = (v.MessageDelta, v.ReasoningDelta)
 
 
 class Sink(Protocol):
@@ -43,88 +45,103 @@ class LogSink:
 
     Text deltas of one message wait a few milliseconds for company, before `seq` is given: replay
     equals live, and the log stays small. Everything else goes at once, after its own member's
-    waiting text.
+    waiting text; what is said within one turn of the loop goes to the writer together.
     """
 
     def __init__(
         self,
         writer: EventWriter,
         stream_id: UUID,
-        limits: Conf,
+        conf: Conf,
         claim: Claim | None = None,
         failed: Callable[[Exception], None] | None = None,
     ) -> None:
         self._writer = writer
         self._stream_id = stream_id
-        self._limits = limits
+        self._conf = conf
         self._claim = claim
         self._tell = failed
         self._loop = asyncio.get_running_loop()
-        self._waiting: dict[tuple[Voice, type[Delta], str], list[str]] = {}
-        self._timer: asyncio.TimerHandle | None = None
-        self._said = 0
+        self._texts: dict[tuple[Voice, type[Delta], str], list[str]] = {}
+        self._text_timer: asyncio.TimerHandle | None = None
+        self._said: list[Draft] = []
+        self._said_soon: asyncio.Handle | None = None
         self.error: Exception | None = None
 
     async def emit(self, voice: Voice, data: Data, type: str = "") -> None:
-        """Queue the event; raise what made an earlier one fail."""
+        """Take the event; raise what made an earlier one fail. It waits while the FIFO is full."""
         self._check()
-        if isinstance(data, Delta) and self._limits.merge_ms:
+        if self._conf.merge_ms and isinstance(data, DELTAS):
             self._merge(voice, data)
-        else:
-            self._push(voice.source_member)
-            item = draft(voice, data, type=type, limit=self._limits.event_bytes)
-            await self._writer.append(self._item([item]))
-        self._said += 1
-        if self._said % 32 == 0:
+            return
+        if self._texts:
+            self._push_texts(voice.source_member)
+        self._say(draft(voice, data, type=type, limit=self._conf.event_bytes))
+        if len(self._said) >= TOGETHER:
+            item = self._take()
+            await self._writer.append(item)
             await asyncio.sleep(0)  # whoever never waits must not keep the loop from followers
 
+    def push(self) -> None:
+        """Hand the writer all that was said; raise what made an earlier event fail."""
+        self._check()
+        self._push_texts(None)
+        self._hand_over()
+
     async def flush(self) -> None:
-        """Queue the waiting text, and wait until all that was said is committed."""
+        """Wait until all that was said is committed."""
         self.push()
         await self._writer.call(lambda: None)
+        await asyncio.sleep(0)  # an error of the writer comes by the loop
         self._check()
 
-    def push(self) -> None:
-        """Queue the waiting text now; raise what made an earlier event fail."""
-        self._check()
-        self._push(None)
-
-    def _check(self) -> None:
-        if self.error:
-            raise self.error
-
+    # --- text ----------------------------------------------------------------------------------
     def _merge(self, voice: Voice, data: Delta) -> None:
-        pieces = self._waiting.setdefault((voice, type(data), data.message_id), [])
+        pieces = self._texts.setdefault((voice, data.__class__, data.message_id), [])
         pieces.append(data.delta)
         if len(pieces) > 256:
-            self._push(voice.source_member)
-        elif self._timer is None:
-            self._timer = self._loop.call_later(self._limits.merge_ms / 1000, self._push, None)
+            self._push_texts(voice.source_member)
+        elif self._text_timer is None:
+            self._text_timer = self._loop.call_later(self._conf.merge_ms / 1000, self._text_is_due)
 
-    def _push(self, member: str | None) -> None:
-        """Queue the waiting text of a member, or of all. It never waits: it is bounded."""
-        if self._timer and (member is None or len(self._waiting) <= 1):
-            self._timer.cancel()
-            self._timer = None
-        if not self._waiting:
-            return
-        due = [key for key in self._waiting if member in (None, key[0].source_member)]
-        drafts = []
-        for voice, kind, message_id in due:
-            text = "".join(self._waiting.pop((voice, kind, message_id)))
+    def _text_is_due(self) -> None:
+        self._text_timer = None
+        self._push_texts(None)
+
+    def _push_texts(self, member: str | None) -> None:
+        """Say the waiting text of a member, or of all."""
+        for key in [key for key in self._texts if member in (None, key[0].source_member)]:
+            voice, kind, message_id = key
+            text = "".join(self._texts.pop(key))
             for start in range(0, len(text), PIECE):
                 piece = kind(message_id=message_id, delta=text[start : start + PIECE])
-                drafts.append(draft(voice, piece, limit=self._limits.event_bytes))
-        if self._waiting and self._timer is None:
-            self._timer = self._loop.call_later(self._limits.merge_ms / 1000, self._push, None)
-        if drafts and not self.error:
+                self._say(draft(voice, piece, limit=self._conf.event_bytes))
+
+    # --- to the writer -------------------------------------------------------------------------
+    def _say(self, item: Draft) -> None:
+        self._said.append(item)
+        if self._said_soon is None:
+            self._said_soon = self._loop.call_soon(self._hand_over)
+
+    def _take(self) -> Append:
+        said, self._said = self._said, []
+        if self._said_soon:
+            self._said_soon.cancel()
+            self._said_soon = None
+        return Append(self._stream_id, said, self._claim, self._failed)
+
+    def _hand_over(self) -> None:
+        """Queue what was said. It never waits: it is bounded by `TOGETHER`."""
+        if self._said and not self.error:
             try:
-                self._writer.put(self._item(drafts))
+                self._writer.put(self._take())
             except LogError as error:
                 self._fail(error)
 
-    def _item(self, drafts: list[Any]) -> Append:
-        return Append(self._stream_id, drafts, self._claim, self._failed)
+    # --- errors --------------------------------------------------------------------------------
+    def _check(self) -> None:
+        if self.error:
+            raise self.error
 
     def _failed(self, error: Exception) -> None:
         """Take the writer's word, on its thread, that something could not be written."""

@@ -24,7 +24,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from . import log
 from .conf import Conf
 from .events import Draft
-from .exceptions import CommitUnknown, LogError
+from .exceptions import CommitUnknown, LogError, StreamingError
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -55,13 +55,14 @@ class Call:
 class EventWriter:
     """The one door to the log of a process that works."""
 
-    def __init__(self, limits: Conf) -> None:
-        self.limits = limits
+    def __init__(self, conf: Conf) -> None:
+        self.conf = conf
         self._items: deque[Append | Call] = deque()
         self._size = 0
         self._arrived = threading.Condition()
         self._waiting: deque[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = deque()
         self._stopping = False
+        self._idle = False
         self._thread: threading.Thread | None = None
 
     # --- its life ------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ class EventWriter:
     # --- what speakers use ---------------------------------------------------------------------
     async def append(self, item: Append) -> None:
         """Queue events; wait while the FIFO is full. The commit is not waited for."""
-        while self._size >= self.limits.fifo_events:
+        while self._size >= self.conf.fifo_events:
             loop = asyncio.get_running_loop()
             room: asyncio.Future[None] = loop.create_future()
             self._waiting.append((loop, room))
@@ -98,7 +99,8 @@ class EventWriter:
         with self._arrived:
             self._items.append(item)
             self._size += len(item.drafts) if isinstance(item, Append) else 1
-            self._arrived.notify()
+            if self._idle:  # a notify for each item would cost more than the item
+                self._arrived.notify()
 
     async def call(self, action: Callable[[], T], claim: log.Claim | None = None) -> T:
         """Run an action on the writer's thread, after everything that was queued before it."""
@@ -134,7 +136,9 @@ class EventWriter:
             while not self._items:
                 if self._stopping:
                     return None
+                self._idle = True
                 self._arrived.wait()
+                self._idle = False
             if isinstance(self._items[0], Call):
                 self._size -= 1
                 call = self._items.popleft()
@@ -142,7 +146,7 @@ class EventWriter:
                 taken: list[Append] | Call = call
             else:
                 taken, rows = [], 0
-                while self._items and rows < self.limits.commit_events:
+                while self._items and rows < self.conf.commit_events:
                     item = self._items[0]
                     if isinstance(item, Call):
                         break
@@ -155,7 +159,7 @@ class EventWriter:
 
     def _nudge(self) -> None:
         """Wake the speakers that wait for room."""
-        while self._waiting and self._size < self.limits.fifo_events:
+        while self._waiting and self._size < self.conf.fifo_events:
             loop, room = self._waiting.popleft()
             if not loop.is_closed():
                 loop.call_soon_threadsafe(_release, room)
@@ -165,7 +169,7 @@ class EventWriter:
         if not call.future.set_running_or_notify_cancel():
             return
         before = None
-        deadline = time.monotonic() + self.limits.retry_s
+        deadline = time.monotonic() + self.conf.retry_s
         pause = 0.05
         while True:
             try:
@@ -192,12 +196,12 @@ class EventWriter:
 
     def _write(self, items: list[Append]) -> None:
         """Commit appends together; where that cannot pass, find out which of them it is."""
-        deadline = time.monotonic() + self.limits.retry_s
+        deadline = time.monotonic() + self.conf.retry_s
         pause = 0.05
-        before: dict[log.Claim, int] = {}
         while True:
+            counted: dict[log.Claim, int] = {}
             try:
-                self._commit(items, before)
+                self._commit(items, counted)
                 return
             except PASSING as error:
                 self._reconnect()
@@ -207,14 +211,15 @@ class EventWriter:
                 logger.warning("commit tried again: %s", error)
                 time.sleep(pause)
                 pause = min(pause * 2, 2.0)
-                items = self._missing(items, before)
+                items = self._missing(items, counted)
             except Exception as error:
                 self._reconnect()
                 logger.exception("commit failed")
                 self._fail(items, LogError(str(error)))
                 return
 
-    def _commit(self, items: list[Append], before: dict[log.Claim, int]) -> None:
+    def _commit(self, items: list[Append], counted: dict[log.Claim, int]) -> None:
+        """Write items in one transaction; `counted` says by what to know that it arrived."""
         by_stream: dict[UUID, list[Append]] = {}
         for item in items:
             by_stream.setdefault(item.stream_id, []).append(item)
@@ -222,50 +227,49 @@ class EventWriter:
         with transaction.atomic():
             for stream_id in sorted(by_stream):
                 mine = by_stream[stream_id]
-                for held in {item.claim for item in mine if item.claim} - before.keys():
-                    before[held] = log.rows_through(held)
                 try:
                     with transaction.atomic():
-                        refused += self._save(stream_id, mine)
+                        counted |= self._save(stream_id, mine)
                 except PASSING:
                     raise
-                except (DatabaseError, LogError):
-                    refused += self._one_by_one(stream_id, mine)
+                except (DatabaseError, StreamingError):
+                    for item in mine:  # one of them cannot be written: find out which
+                        refused += self._try_alone(item, counted)
         for item, error in refused:
             item.failed(error)
 
-    def _save(self, stream_id: UUID, items: list[Append]) -> list[tuple[Append, Exception]]:
-        """Add the items to one stream; return those that its checks refused."""
-        refused: list[tuple[Append, Exception]] = []
-        appender = log.Appender(stream_id, event_bytes=self.limits.event_bytes)
+    def _save(self, stream_id: UUID, items: list[Append]) -> dict[log.Claim, int]:
+        """Add the items to one stream; return what their fences have counted then."""
+        appender = log.Appender(stream_id, event_bytes=self.conf.event_bytes)
         for item in items:
-            try:
-                appender.add(item.drafts, item.claim)
-            except LogError as error:
-                refused.append((item, error))
+            appender.add(item.drafts, item.claim)
         appender.save()
-        return refused
+        return appender.counted
 
-    def _one_by_one(self, stream_id: UUID, items: list[Append]) -> list[tuple[Append, Exception]]:
-        """Try each item in a savepoint of its own, so that a bad one fails alone."""
-        refused: list[tuple[Append, Exception]] = []
-        for item in items:
-            try:
-                with transaction.atomic():
-                    refused += self._save(stream_id, [item])
-            except PASSING:
-                raise
-            except Exception as error:
-                refused.append((item, error))
-        return refused
-
-    def _missing(self, items: list[Append], before: dict[log.Claim, int]) -> list[Append]:
-        """Return the items whose events are not in the log after a commit that may have arrived."""
+    def _try_alone(
+        self, item: Append, counted: dict[log.Claim, int]
+    ) -> list[tuple[Append, Exception]]:
+        """Write an item in a savepoint of its own, so that a bad one fails alone."""
         try:
-            arrived = {held for held, rows in before.items() if log.rows_through(held) > rows}
+            with transaction.atomic():
+                counted |= self._save(item.stream_id, [item])
         except PASSING:
-            return items  # asked again after the next try: `before` is kept
-        return [item for item in items if item.claim not in arrived]
+            raise
+        except Exception as error:
+            return [(item, error)]
+        return []
+
+    def _missing(self, items: list[Append], counted: dict[log.Claim, int]) -> list[Append]:
+        """Return the items whose events are not in the log after a commit that may have arrived."""
+        deadline = time.monotonic() + self.conf.retry_s
+        while counted and time.monotonic() < deadline:
+            try:
+                arrived = {held for held, rows in counted.items() if log.rows_through(held) >= rows}
+                return [item for item in items if item.claim not in arrived]
+            except PASSING:
+                self._reconnect()
+                time.sleep(0.2)
+        return items
 
     def _arrived_anyway(self, held: log.Claim, before: int) -> bool:
         try:

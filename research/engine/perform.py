@@ -96,7 +96,8 @@ async def _give_up(runtime: Runtime, claimed: Claimed, error: Exception) -> None
     logger.warning("%s of %s stopped: %s", claimed.name, claimed.run_id, error)
     if getattr(error, "code", "") in ("fenced", "stream_closed"):
         return
-    fail = works.fail(claimed.name, "storage", "What was said could not be written down.")
+    code = getattr(error, "code", "storage")
+    fail = works.fail(claimed.name, code, "What was said could not be written down.")
     try:
         await runtime.writer.call(
             partial(apply, claimed.run_id, fail, claimed.claim), claimed.claim

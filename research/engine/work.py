@@ -67,7 +67,7 @@ def apply(run_id: UUID, action: Action, claim: Claim | None = None) -> Applied:
         run = Run.objects.get(pk=run_id)
         change = action(run)
         _say(appender, change.said, claim)
-        applied = Applied(change.value, appender.stream.cursor, appender.stream.head)
+        applied = Applied(change.value, appender.cursor, appender.head)
         if change.moves and run.status == RunStatus.RUNNING:
             _move(run, appender)
         appender.save()
