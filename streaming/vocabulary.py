@@ -24,6 +24,8 @@ class Part(BaseModel):
 
 # --- the run -----------------------------------------------------------------------------------
 class RunStarted(Data, type="run.started"):
+    """A run has begun."""
+
     topic: Text
     language: str = "en"
     options: Json = {}
@@ -31,33 +33,47 @@ class RunStarted(Data, type="run.started"):
 
 
 class RunCompleted(Data, type="run.completed"):
+    """A run has ended with a report. `partial`: some of its work failed."""
+
     partial: bool = False
     gaps: list[int] = []  # task ids that brought nothing
 
 
 class RunFailed(Data, type="run.failed"):
+    """A run has ended without a report."""
+
     code: str
     message: Text
 
 
 class RunCancelled(Data, type="run.cancelled"):
+    """A run was stopped by a person."""
+
     by: Text | None = None
 
 
 class RunCancelling(Data, type="run.cancelling"):
+    """Somebody asked for a run to be stopped."""
+
     by: Text | None = None
 
 
 class RunPaused(Data, type="run.paused"):
+    """Somebody asked a run to wait."""
+
     by: Text | None = None
 
 
 class RunResumed(Data, type="run.resumed"):
+    """A paused run goes on."""
+
     by: Text | None = None
 
 
 # --- the team ----------------------------------------------------------------------------------
 class TeamReady(Data, type="team.ready"):
+    """A team is there and begins."""
+
     team_name: Text
     session_id: str
     activation_kind: Literal[
@@ -66,31 +82,43 @@ class TeamReady(Data, type="team.ready"):
 
 
 class TeamIdle(Data, type="team.idle"):
+    """Every member of a team rests, and nothing is left to do."""
+
     members: dict[str, str]  # name: status
 
 
 class TeamCompleted(Data, type="team.completed"):
+    """A team has done its work."""
+
     member_count: int
     task_count: int
 
 
 class TeamInteractFailed(Data, type="team.interact_failed"):
+    """What a person said could not be passed on."""
+
     reason: Text
 
 
 class MemberJoined(Data, type="member.joined"):
+    """A member belongs to the team."""
+
     name: Text
     role: Role
     display_name: Text | None = None
 
 
 class MemberStatus(Data, type="member.status"):
+    """A member works, or rests."""
+
     name: Text
     status: Literal["ready", "busy", "paused", "stopped", "error"]
 
 
 # --- the plan and its tasks --------------------------------------------------------------------
 class PlanTask(Part):
+    """A task as the plan has it."""
+
     task_id: int
     step: int
     title: Text
@@ -100,29 +128,41 @@ class PlanTask(Part):
 
 
 class PlanProposed(Data, type="plan.proposed"):
+    """The leader has a plan."""
+
     tasks: list[PlanTask]
 
 
 class PlanApproved(Data, type="plan.approved"):
+    """A person agrees to the plan."""
+
     by: Text | None = None
 
 
 class PlanUpdated(Data, type="plan.updated"):
+    """The plan is another one."""
+
     tasks: list[PlanTask]
     by: Text | None = None
 
 
 class WorkStarted(Data, type="work.started"):
+    """An attempt at a piece of work has begun."""
+
     member: Text
 
 
 class WorkFinished(Data, type="work.finished"):
+    """An attempt at a piece of work has ended."""
+
     status: Ended
     code: str | None = None
     message: Text | None = None
 
 
 class TaskStarted(Data, type="task.started"):
+    """A member has taken up a task."""
+
     title: Text
     intent: Text = ""
     query: Text
@@ -130,36 +170,48 @@ class TaskStarted(Data, type="task.started"):
 
 
 class TaskCompleted(Data, type="task.completed"):
+    """A task is answered."""
+
     summary: Text
     source_ids: list[int] = []
     note_id: int | None = None
 
 
 class TaskFailed(Data, type="task.failed"):
+    """A task could not be done."""
+
     code: str
     message: Text
 
 
 class TaskSkipped(Data, type="task.skipped"):
+    """A task brought nothing."""
+
     reason: Text
 
 
 class TaskCancelled(Data, type="task.cancelled"):
-    pass
+    """A task was stopped with its run."""
 
 
 # --- agents, models and what they say ----------------------------------------------------------
 class AgentStarted(Data, type="agent.started"):
+    """A member has begun an activity."""
+
     agent_name: Text
     display_name: Text | None = None
 
 
 class AgentFinished(Data, type="agent.finished"):
+    """A member has ended an activity."""
+
     agent_name: Text
     status: Ended = "completed"
 
 
 class LLMStarted(Data, type="llm.started"):
+    """A model is asked."""
+
     llm_id: str
     agent_name: Text
     display_name: Text | None = None
@@ -167,6 +219,8 @@ class LLMStarted(Data, type="llm.started"):
 
 
 class LLMFinished(Data, type="llm.finished"):
+    """A model has answered."""
+
     llm_id: str
     agent_name: Text
     status: Ended = "completed"
@@ -176,6 +230,8 @@ class LLMFinished(Data, type="llm.finished"):
 
 
 class MessageStarted(Data, type="message.started"):
+    """A member begins to say something."""
+
     message_id: str
     kind: Literal["text", "summary", "section"] = "text"
     title: Text | None = None
@@ -183,11 +239,15 @@ class MessageStarted(Data, type="message.started"):
 
 
 class MessageDelta(Data, type="message.delta"):
+    """The next piece of what a member says."""
+
     message_id: str
     delta: Text
 
 
 class MessageCompleted(Data, type="message.completed", long="text"):
+    """All of what a member said."""
+
     message_id: str
     text: Text
     status: Ended = "completed"
@@ -195,15 +255,21 @@ class MessageCompleted(Data, type="message.completed", long="text"):
 
 
 class ReasoningStarted(Data, type="reasoning.started"):
+    """A model begins to think aloud."""
+
     message_id: str
 
 
 class ReasoningDelta(Data, type="reasoning.delta"):
+    """The next piece of its thoughts."""
+
     message_id: str
     delta: Text
 
 
 class ReasoningCompleted(Data, type="reasoning.completed", long="text"):
+    """All of its thoughts."""
+
     message_id: str
     text: Text
     status: Ended = "completed"
@@ -212,18 +278,24 @@ class ReasoningCompleted(Data, type="reasoning.completed", long="text"):
 
 # --- tools and what they bring -----------------------------------------------------------------
 class ToolStarted(Data, type="tool.started"):
+    """A tool is used. `args` is absent where they come piece by piece."""
+
     tool_call_id: str
     tool: Text
     args: Json | None = None
 
 
 class ToolArgs(Data, type="tool.args"):
+    """Some of a tool's arguments."""
+
     tool_call_id: str
     tool: Text | None = None
     delta: Json
 
 
 class ToolFinished(Data, type="tool.finished", long="result"):
+    """What came of it."""
+
     tool_call_id: str
     tool: Text
     status: Literal["ok", "error", "interrupted", "cancelled"] = "ok"
@@ -237,6 +309,8 @@ class ToolFinished(Data, type="tool.finished", long="result"):
 
 
 class SourceFound(Data, type="source.found", long="context"):
+    """A page, document or result was found. It may be told again, by who else found it."""
+
     source_id: int
     title: Text
     uri: Text
@@ -248,12 +322,16 @@ class SourceFound(Data, type="source.found", long="context"):
 
 
 class SourceFetched(Data, type="source.fetched"):
+    """The text of a source is archived."""
+
     source_id: int
     hash: str
     length: int
 
 
 class NoteSaved(Data, type="note.saved", long="content"):
+    """A note was written or changed."""
+
     note_id: int
     action: Literal["create", "update"] = "create"
     title: Text
@@ -265,12 +343,16 @@ class NoteSaved(Data, type="note.saved", long="content"):
 
 
 class NoteDeleted(Data, type="note.deleted"):
+    """A note is gone."""
+
     note_id: int
     tool_call_id: str | None = None
 
 
 # --- the report --------------------------------------------------------------------------------
 class CitationRef(Part):
+    """Where a number in a section leads: to code points of a source's text."""
+
     number: int
     source_id: int
     start: int | None = None
@@ -278,6 +360,8 @@ class CitationRef(Part):
 
 
 class ReportSection(Data, type="report.section", long="text"):
+    """A section of the report is written: Markdown, in which `[n]` is a citation."""
+
     section: int
     kind: Literal["lead", "task"]
     title: Text
@@ -289,12 +373,16 @@ class ReportSection(Data, type="report.section", long="text"):
 
 
 class ReportCompleted(Data, type="report.completed", long="text"):
+    """The whole report, as Markdown."""
+
     title: Text
     text: Text
     blob: BlobRef | None = None
 
 
 class CitationChecked(Data, type="citation.checked"):
+    """What the verifier says of a citation."""
+
     number: int
     section: int
     source_id: int
@@ -308,6 +396,8 @@ class CitationChecked(Data, type="citation.checked"):
 
 # --- limits, people, and the rest --------------------------------------------------------------
 class UsageUpdated(Data, type="usage.updated"):
+    """What a run has used so far."""
+
     requests: int
     input_tokens: int
     output_tokens: int
@@ -315,40 +405,54 @@ class UsageUpdated(Data, type="usage.updated"):
 
 
 class LimitReached(Data, type="limit.reached"):
+    """A limit stopped something."""
+
     limit: str
     value: float
     message: Text | None = None
 
 
 class Waiting(Data, type="waiting"):
+    """Something waits, and for how long."""
+
     seconds: float
     reason: Text
 
 
 class InputRequested(Data, type="input.requested"):
+    """A person is asked."""
+
     input_id: str
     kind: Literal["clarify", "approve"]
     prompt: Text
 
 
 class InputReceived(Data, type="input.received"):
+    """A person has answered, or spoke unasked."""
+
     input_id: str | None = None
     text: Text
 
 
 class AttemptDiscarded(Data, type="attempt.discarded"):
+    """An attempt is void: what it brought is gone, and its work is done again."""
+
     work: str
     attempt: int
     reason: Text
 
 
 class ErrorShown(Data, type="error.shown"):
+    """An error to be seen; the run goes on."""
+
     message: Text
     code: str = "error"
     error_id: str | None = None
 
 
 class Status(Data, type="status"):
+    """A word about what is going on."""
+
     message: Text
 
 
