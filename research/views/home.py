@@ -1,0 +1,63 @@
+"""Home: ask, and find again what was asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.generic import ListView, View
+
+from research.engine.work import start_run
+from research.forms import StartForm
+from research.models import Run
+from streaming.exceptions import StreamingError
+
+
+class Home(LoginRequiredMixin, ListView[Run]):
+    """The composer, and the runs below it."""
+
+    template_name = "research/home.html"
+    paginate_by = 20
+    context_object_name = "runs"
+
+    def get_queryset(self) -> QuerySet[Run]:
+        """Return the user's runs, newest first; with `?q=` those that name it."""
+        found = Run.objects.visible_to(self.request.user)
+        if query := self.request.GET.get("q", "").strip()[:200]:
+            matches = Q(topic__icontains=query) | Q(tasks__title__icontains=query)
+            found = found.filter(pk__in=Run.objects.filter(matches).values("pk"))
+        return found.annotate(source_count=Count("sources", distinct=True))
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add the composer and what was searched for."""
+        query = self.request.GET.get("q", "").strip()[:200]
+        form = kwargs.pop("form", None) or StartForm(user=self.request.user)
+        return super().get_context_data(form=form, query=query, **kwargs)
+
+
+class Start(LoginRequiredMixin, View):
+    """Start a run."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Lead to the composer: a reload after a mistake, or a typed address."""
+        return redirect("home")
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Start it and lead to its page, or show the composer with what was wrong."""
+        form = StartForm(request.POST, user=request.user)
+        if form.is_valid():
+            topic, key = form.cleaned_data["topic"], form.cleaned_data["key"]
+            try:
+                started = start_run(request.user, topic, form.options(), key)
+            except StreamingError as error:
+                form.add_error("topic", error.message)
+            else:
+                return redirect("run", run_id=started.run.pk)
+        runs = Run.objects.visible_to(request.user)
+        recent = runs.annotate(source_count=Count("sources", distinct=True))[:20]
+        return render(
+            request, "research/home.html", {"form": form, "runs": recent, "query": ""}, status=422
+        )

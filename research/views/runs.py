@@ -1,0 +1,105 @@
+"""A run, one of its tasks, and what may be done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.generic import TemplateView, View
+
+from research.engine.work import cancel_run
+from research.faces.fragments import containers
+from research.faces.pieces import Page
+from research.state import RunState
+from streaming import log
+
+from .visible import OfRun
+
+WINDOW = 256
+BEHIND = 500
+"""How many events a page may be behind before it is fetched anew."""
+
+
+class LivePage(OfRun, TemplateView):
+    """A page that goes on where it was rendered."""
+
+    lanes: frozenset[str] | None = None
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add the fragments, and where in the log they stand."""
+        state, scope = self.state, self.scope
+        return super().get_context_data(
+            run=self.run,
+            card=state.run,
+            into=containers(scope, Page(state, self.lanes).pieces()),
+            cursor=f"{scope.epoch}:{state.seq}",
+            locale=scope.locale,
+            window=WINDOW,
+            behind=BEHIND,
+            **kwargs,
+        )
+
+
+class RunPage(LivePage):
+    """Plan, timeline and report, side by side."""
+
+    template_name = "research/run.html"
+
+
+class TaskPage(LivePage):
+    """One task and all that was done for it."""
+
+    template_name = "research/task.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add the task, and the sources that its members found."""
+        task = self.state.tasks.get(kwargs["task_id"])
+        if task is None:
+            raise Http404("There is no such task.")
+        token = task.stream_token or ""
+        self.lanes = frozenset({token})
+        context = super().get_context_data(task=task, token=token, **kwargs)
+        context["head"] = context["into"].get(f"head_{token}", "")
+        context["items"] = context["into"].get(f"items_{token}", "")
+        return context
+
+
+class Cancel(OfRun, View):
+    """Ask for the run to be cancelled."""
+
+    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Lead to the run: what a reload asks for."""
+        return redirect("run", run_id=self.run.pk)
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Ask; the page tells when it is done."""
+        cancel_run(self.run.pk, request.user.get_username())
+        return redirect("run", run_id=self.run.pk)
+
+
+class ReportMarkdown(OfRun, View):
+    """The report as Markdown, with a list of what it cites."""
+
+    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Return it as a file to keep."""
+        if not self.state.sections:
+            raise Http404("There is no report yet.")
+        response = HttpResponse(
+            report_markdown(self.state, self.run.pk), "text/markdown; charset=utf-8"
+        )
+        response["Content-Disposition"] = 'attachment; filename="report.md"'
+        return response
+
+
+def report_markdown(state: RunState, run_id: Any) -> str:
+    """Return the sections under their headings, and the sources by number."""
+    parts = ["# " + " ".join(state.run.topic.split())]
+    for section in state.report():
+        text = log.blob(run_id, section.blob) if section.blob else section.text
+        parts += [f"## {section.title}", text.strip()]
+    lines = []
+    for number, ref in sorted(state.citation_refs().items()):
+        if source := state.sources.get(ref["source_id"]):
+            lines.append(f"{number}. {source.title} — {source.uri}")
+    return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"

@@ -1,0 +1,50 @@
+"""What every page of a run asks first: may this user see it."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.http import Http404
+from django.utils.translation import get_language
+
+from research.access import visible_run
+from research.faces.fragments import Scope
+from research.fold import load
+from research.models import Run
+from research.state import RunState
+from streaming.exceptions import NotFound
+
+
+class OfRun(LoginRequiredMixin):
+    """A page of one run. A run that one may not see is not there."""
+
+    kwargs: dict[str, Any]
+    request: Any
+
+    @cached_property
+    def run(self) -> Run:
+        """Return the run."""
+        try:
+            return visible_run(self.request.user, self.kwargs["run_id"])
+        except NotFound as error:
+            raise Http404(error.message) from None
+
+    @cached_property
+    def state(self) -> RunState:
+        """Return the run, folded."""
+        stream = self.run.stream
+        return _folded(self.run.pk, stream.epoch, stream.head)
+
+    @property
+    def scope(self) -> Scope:
+        """Return what the fragments of this page are rendered for."""
+        return Scope.of(self.run.pk, self.run.stream.epoch, get_language() or "en")
+
+
+@lru_cache(maxsize=8)
+def _folded(run_id: UUID, epoch: str, head: int) -> RunState:
+    """Fold a log. Nobody changes the state, so that a page that is loaded twice folds once."""
+    return load(run_id)

