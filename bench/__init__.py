@@ -1,0 +1,1 @@
+"""Measures the product: `make bench`, or `python -m bench --help`."""
