@@ -52,7 +52,8 @@ class Data(BaseModel):
 
     def encode(self) -> str:
         """Return the data as JSON, without the keys that are not set."""
-        return self.model_dump_json(exclude_none=True)
+        # What model_dump_json() does, without its seventeen parameters: this is said for each token.
+        return self.__pydantic_serializer__.to_json(self, exclude_none=True).decode()
 
     def shortened(self) -> tuple[Self, Long | None]:
         """Return this with its long text cut to a preview, and the text to keep as a blob."""
@@ -97,6 +98,12 @@ class Voice:
         """Return the set fields as the inside of a JSON object, with a comma behind."""
         fields = {key: value for key in VOICE_KEYS if (value := getattr(self, key)) is not None}
         return msgspec.json.encode(fields).decode()[1:-1] + "," if fields else ""
+
+    @cached_property
+    def columns(self) -> tuple[str, str, str, int]:
+        """Return lane, member, work and attempt as the log's columns hold them."""
+        lane, member = self.stream_token or "", self.source_member or ""
+        return lane, member, self.work or "", self.attempt or 0
 
     def within(self, **changes: Any) -> Voice:
         """Return this voice with some of it changed."""

@@ -112,12 +112,9 @@ class Appender:
             text = item.encode(seq)
             if len(text) * 4 > limit and len(text.encode()) > limit:
                 raise EventTooLarge(f"An event of type {item.type} is too large.")
-            voice = item.voice
-            token, member = voice.stream_token or "", voice.source_member or ""
-            records.append(Record(seq, item.type, token, member, text))
-            rows.append(
-                (key, seq, item.type, token, member, voice.work or "", voice.attempt or 0, text)
-            )
+            lane, member, work, attempt = item.voice.columns
+            records.append(Record(seq, item.type, lane, member, text))
+            rows.append((key, seq, item.type, lane, member, work, attempt, text))
             if item.blob:
                 self._blobs[item.blob.hash] = item.blob
             closed = item.type in TERMINAL
