@@ -10,14 +10,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import msgspec
 from django.utils.module_loading import import_string
-from pydantic import BaseModel
 
 from . import commands
-from .commands import Answer, Command, Principal
+from .commands import Answer, Command, Principal, SubscribeSpec
 from .conf import conf
 from .exceptions import BadRequest, StreamingError
 from .flow import SlowConsumer
@@ -248,10 +247,10 @@ class Consumer:
     ) -> None:
         answer = await commands.REGISTRY[command.type].handler(runtime, principal, command)
         spec = getattr(command, "subscribe", None)
-        if not isinstance(spec, BaseModel):
+        if not isinstance(spec, SubscribeSpec):
             await self._ack(command, answer)
             return
-        followed, go = await subscriptions.subscribe(answer.fields["run"], spec)  # type: ignore[arg-type]
+        followed, go = await subscriptions.subscribe(UUID(answer.fields["run"]), spec)
         await self._ack(command, Answer({**followed.fields, **answer.fields}))
         go()
 
