@@ -11,25 +11,114 @@ from research.library.html_table import is_data_table, table_rows, text_of
 from research.library.page import TERM_LEVEL, BlockKind, Draft, Page, bare_heading
 
 _SKIPPED = frozenset(
-    """script style nav aside form button select option noscript svg math template iframe object
-    embed canvas pre textarea head footer audio video map""".split()
+    [
+        "script",
+        "style",
+        "nav",
+        "aside",
+        "form",
+        "button",
+        "select",
+        "option",
+        "noscript",
+        "svg",
+        "math",
+        "template",
+        "iframe",
+        "object",
+        "embed",
+        "canvas",
+        "pre",
+        "textarea",
+        "head",
+        "footer",
+        "audio",
+        "video",
+        "map",
+    ]
 )
 _BLOCKS = frozenset(
-    """p div section article main body li dd dt blockquote td th tr table tbody thead tfoot ul ol dl
-    figure figcaption caption details summary address center hr h1 h2 h3 h4 h5 h6 header
-    fieldset legend""".split()
+    [
+        "p",
+        "div",
+        "section",
+        "article",
+        "main",
+        "body",
+        "li",
+        "dd",
+        "dt",
+        "blockquote",
+        "td",
+        "th",
+        "tr",
+        "table",
+        "tbody",
+        "thead",
+        "tfoot",
+        "ul",
+        "ol",
+        "dl",
+        "figure",
+        "figcaption",
+        "caption",
+        "details",
+        "summary",
+        "address",
+        "center",
+        "hr",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "fieldset",
+        "legend",
+    ]
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _FURNITURE = frozenset(
-    """nav navbar navheader navfooter navigation toc toctree-wrapper sidebar sphinxsidebar breadcrumb
-    breadcrumbs related footer menu cookie skip-link headerlink footnotes indexterm noprint screen
-    programlisting synopsis literallayout highlight list-of-tables list-of-figures table-of-contents
-    site-header site-footer""".split()
+    [
+        "nav",
+        "navbar",
+        "navheader",
+        "navfooter",
+        "navigation",
+        "toc",
+        "toctree-wrapper",
+        "sidebar",
+        "sphinxsidebar",
+        "breadcrumb",
+        "breadcrumbs",
+        "related",
+        "footer",
+        "menu",
+        "cookie",
+        "skip-link",
+        "headerlink",
+        "footnotes",
+        "indexterm",
+        "noprint",
+        "screen",
+        "programlisting",
+        "synopsis",
+        "literallayout",
+        "highlight",
+        "list-of-tables",
+        "list-of-figures",
+        "table-of-contents",
+        "site-header",
+        "site-footer",
+    ]
 )
 _ADMONITIONS = frozenset(
-    "note tip warning caution important danger hint attention admonition".split()
+    ["note", "tip", "warning", "caution", "important", "danger", "hint", "attention", "admonition"]
 )
-_ROLES = frozenset("navigation banner contentinfo search menu menubar complementary".split())
+_ROLES = frozenset(
+    ["navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary"]
+)
 _SIGNATURES = re.compile(r"(?:\A|\s)(?:sig|py|function|method|class|attribute)(?:\s|\Z)")
 _DOCTYPE = re.compile(r"\A\s{0,64}<\?xml[^>]{0,200}\?>")
 
@@ -99,7 +188,7 @@ class _Walk:
         elif tag == "dl":
             self.lists += 1
         elif tag == "dd" and self.terms:
-            term = bare_heading(", ".join(self.terms))
+            term = bare_heading(", ".join(self.terms)).rstrip(":： ")
             self.terms.clear()
             owner = element.getparent()
             signature = owner is not None and _SIGNATURES.search(owner.get("class") or "")

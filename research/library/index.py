@@ -22,11 +22,11 @@ import bm25s
 import numpy as np
 from django.conf import settings
 
-from research.library.weigh import index_tokens, title_acronyms
+from research.library.weigh import index_tokens, known_acronyms
 from research.models.library import Chunk, ChunkKind, Collection, Document
 from research.text.tokens import tokens
 
-FORMAT = 1
+FORMAT = 2
 """Part of the folder's name: raise it whenever what is written, or how words are cut, changes."""
 
 _COLUMNS = ("document", "headings", "row", "start", "end", "from_byte", "to_byte")
@@ -133,7 +133,7 @@ def _write(collection: Collection, folder: Path) -> None:
     table: list[tuple[int, ...]] = []
     corpus: list[list[str]] = []
     size = 0
-    acronyms = title_acronyms(
+    acronyms = known_acronyms(
         Document.objects.filter(collection=collection).values_list("title", flat=True)
     )
     query = (
@@ -154,13 +154,23 @@ def _write(collection: Collection, folder: Path) -> None:
                 }
             )
             chunks = Chunk.objects.filter(document=document).order_by("ordinal")
-            for kind, headings, start, end in chunks.values_list("kind", "headings", "start", "end"):
+            for kind, headings, start, end in chunks.values_list(
+                "kind", "headings", "start", "end"
+            ):
                 said = text[start:end]
                 data = said.encode("utf-8")
                 out.write(data)
                 path = tuple(headings)
                 heading = paths.setdefault(path, len(paths))
-                row = (number, heading, int(kind == ChunkKind.ROW), start, end, size, size + len(data))
+                row = (
+                    number,
+                    heading,
+                    int(kind == ChunkKind.ROW),
+                    start,
+                    end,
+                    size,
+                    size + len(data),
+                )
                 table.append(row)
                 size += len(data)
                 corpus.append(index_tokens(said, path, acronyms))

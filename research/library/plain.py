@@ -6,8 +6,12 @@ import re
 
 from research.library.page import Draft, Page
 
-_NUMBER = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})[.、．]?\s{1,4}\S|([一二三四五六七八九十]{1,3})、\S|#{1,6}\s")
-_BULLET = re.compile(r"\s{0,12}(?:[-*•‣·●▪]|\(?\d{1,3}[.)]|[（(][一二三四五六七八九十\d]{1,3}[)）])\s{0,4}(?=\S)")
+_NUMBER = re.compile(
+    r"(\d{1,2}(?:\.\d{1,2}){0,4})[.、．]?\s{1,4}\S|([一二三四五六七八九十]{1,3})、\S|#{1,6}\s"
+)
+_BULLET = re.compile(
+    r"\s{0,12}(?:[-*•‣·●▪]|\(?\d{1,3}[.)]|[（(][一二三四五六七八九十\d]{1,3}[)）])\s{0,4}(?=\S)"
+)
 _END = re.compile(r"""[.!?。！？;；:：,，、'"”)）]\Z""")
 _CODE = re.compile(r"[{}=<>;_\[\]()|\\$#@]|->|::")
 _CODE_START = re.compile(

@@ -13,25 +13,73 @@ from research.library.page import TERM_LEVEL, Draft, Page
 from research.library.rst_table import grid_table, is_grid, is_simple, list_table, simple_table
 
 _RULE = re.compile(r"([=\-~^\"'`#*+.:_<>])\1{2,}[ \t]*\Z")
-_DIRECTIVE = re.compile(r"\.\.[ \t]{1,4}(?:\|[^|\n]{1,60}\|[ \t]{1,4})?([\w:+.-]{1,60})::(?:[ \t]|\Z)")
+_DIRECTIVE = re.compile(
+    r"\.\.[ \t]{1,4}(?:\|[^|\n]{1,60}\|[ \t]{1,4})?([\w:+.-]{1,60})::(?:[ \t]|\Z)"
+)
 _EXPLICIT = re.compile(r"\.\.(?:[ \t]|\Z)|__[ \t]")
 _BULLET = re.compile(r"(?:[-*+•]|(?:\d{1,3}|#|[a-zA-Z])[.)]|\((?:\d{1,3}|[a-z])\))[ \t]{1,8}(?=\S)")
 _FIELD = re.compile(r":[\w][\w .()-]{0,60}:(?:[ \t]|\Z)")
 _SIGNATURE = re.compile(r"[\w.~:-]+")
 _DROPPED = frozenset(
-    """code code-block sourcecode literalinclude include toctree image figure contents module
-    currentmodule py:module py:currentmodule highlight index raw math graphviz digraph seealso
-    console productionlist parsed-literal doctest testcode testoutput testsetup meta role
-    default-role rst-class class-list autoclass automodule autofunction only-latex tabularcolumns
-    sectionauthor codeauthor highlight snippet unicode replace date rubric-hidden""".split()
+    [
+        "code",
+        "code-block",
+        "sourcecode",
+        "literalinclude",
+        "include",
+        "toctree",
+        "image",
+        "figure",
+        "contents",
+        "module",
+        "currentmodule",
+        "py:module",
+        "py:currentmodule",
+        "highlight",
+        "index",
+        "raw",
+        "math",
+        "graphviz",
+        "digraph",
+        "seealso",
+        "console",
+        "productionlist",
+        "parsed-literal",
+        "doctest",
+        "testcode",
+        "testoutput",
+        "testsetup",
+        "meta",
+        "role",
+        "default-role",
+        "rst-class",
+        "class-list",
+        "autoclass",
+        "automodule",
+        "autofunction",
+        "only-latex",
+        "tabularcolumns",
+        "sectionauthor",
+        "codeauthor",
+        "highlight",
+        "snippet",
+        "unicode",
+        "replace",
+        "date",
+        "rubric-hidden",
+    ]
 )
-_ADMONITIONS = frozenset("note warning tip important caution danger hint attention error".split())
+_ADMONITIONS = frozenset(
+    ["note", "warning", "tip", "important", "caution", "danger", "hint", "attention", "error"]
+)
 _SINCE = {
     "versionadded": "New in version",
     "versionchanged": "Changed in version",
     "deprecated": "Deprecated since version",
 }
-_OPAQUE = frozenset("container rst compound topic sidebar epigraph only tab tabs".split())
+_OPAQUE = frozenset(
+    ["container", "rst", "compound", "topic", "sidebar", "epigraph", "only", "tab", "tabs"]
+)
 _MAX_DEPTH = 12
 
 
@@ -107,7 +155,9 @@ class _Reader:
             elif match := _FIELD.match(line):
                 end = _body(lines, at + 1)
                 if depth and line[match.end() :].strip() and " " in match[0].strip():
-                    self.draft.block("item", plain(" ".join([match[0].strip(": "), line[match.end() :]])))
+                    self.draft.block(
+                        "item", plain(" ".join([match[0].strip(": "), line[match.end() :]]))
+                    )
                 at = end
             else:
                 at = self._paragraph(lines, at, depth, item, term)
@@ -221,7 +271,9 @@ class _Reader:
         return end
 
     def _is_title(self, lines: list[str], at: int) -> bool:
-        return at + 1 < len(lines) and bool(_RULE.match(lines[at + 1])) and not _RULE.match(lines[at])
+        return (
+            at + 1 < len(lines) and bool(_RULE.match(lines[at + 1])) and not _RULE.match(lines[at])
+        )
 
 
 def read_rst(text: str, name: str) -> Page:

@@ -36,7 +36,9 @@ def simple_table(lines: list[str]) -> Table:
             if cells[0] or not parts[-1]:
                 parts[-1].append(cells)
             else:  # an empty first cell goes on with the row above
-                parts[-1][-1] = [f"{a} {b}".strip() for a, b in zip(parts[-1][-1], cells, strict=True)]
+                parts[-1][-1] = [
+                    f"{a} {b}".strip() for a, b in zip(parts[-1][-1], cells, strict=True)
+                ]
     filled = [part for part in parts if part]
     if len(filled) > 1:
         header = [" ".join(cells).strip() for cells in zip(*filled[0], strict=True)]
@@ -63,7 +65,9 @@ def grid_table(lines: list[str]) -> Table:
             line[left + 1 : right].strip().strip("|").strip()
             for left, right in zip(columns, columns[1:], strict=False)
         ]
-        current = cells if current is None else [f"{a} {b}" for a, b in zip(current, cells, strict=True)]
+        current = (
+            cells if current is None else [f"{a} {b}" for a, b in zip(current, cells, strict=True)]
+        )
     if current is not None:
         rows.append(current)
     return header, rows
@@ -73,7 +77,9 @@ def list_table(lines: list[str], *, comma: bool = False) -> Table:
     """Return the header and rows of a `list-table` or a `csv-table` body, options included."""
     options = [line for line in lines if line.startswith(":")]
     body = [line for line in lines if line.strip() and not line.startswith(":")]
-    heads = next((re.sub(r"\D", "", o) for o in options if o.startswith(":header-rows:")), "0") or "0"
+    heads = (
+        next((re.sub(r"\D", "", o) for o in options if o.startswith(":header-rows:")), "0") or "0"
+    )
     named = next((o.split(":", 2)[2] for o in options if o.startswith(":header:")), "")
     if comma:
         rows = [[cell.strip() for cell in row] for row in csv.reader(body, skipinitialspace=True)]

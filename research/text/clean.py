@@ -16,7 +16,9 @@ def clean_text(text: str) -> str:
 
 def is_cjk(char: str) -> bool:
     """Tell whether a character is written without spaces around words (Han, kana)."""
-    return "\u3400" <= char <= "\u9fff" or "\u3040" <= char <= "\u30ff" or "\uf900" <= char <= "\ufaff"
+    return (
+        "\u3400" <= char <= "\u9fff" or "\u3040" <= char <= "\u30ff" or "\uf900" <= char <= "\ufaff"
+    )
 
 
 def _wide(char: str) -> bool:

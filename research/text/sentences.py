@@ -8,12 +8,37 @@ from dataclasses import dataclass
 
 _END = re.compile(r"""(?<![.!?])[.!?]+["'”’)\]`*]*(?=[ \t\n]|$)|[。！？…]+[”’」』）)\]]*|\n+""")
 _ABBREVIATION = frozenset(
-    "e.g i.e etc vs cf mr mrs ms dr prof st no fig eq sec ch vol al approx resp inc ltd jr sr".split()
+    [
+        "e.g",
+        "i.e",
+        "etc",
+        "vs",
+        "cf",
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "prof",
+        "st",
+        "no",
+        "fig",
+        "eq",
+        "sec",
+        "ch",
+        "vol",
+        "al",
+        "approx",
+        "resp",
+        "inc",
+        "ltd",
+        "jr",
+        "sr",
+    ]
 )
 _LAST_WORD = re.compile(r"[A-Za-z.]{1,12}\Z")
 _CODE = re.compile(r"[\w.]*[_(.=\[][\w.]*|[a-z]+[A-Z]")
 _BULLET = re.compile(r"[ \t]*(?:[-*•‣·+]|\(?\d{1,3}[.)])[ \t]+")
-_LONG = 300
+_LONG = {"；": 240, ";": 520}
 _SEMICOLON = re.compile("[；;]")
 
 
@@ -52,9 +77,9 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _halve(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield a very long sentence in parts that end with a semicolon."""
-    if end - start > _LONG:
+    if end - start > min(_LONG.values()):
         for match in _SEMICOLON.finditer(text, start + 40, end - 40):
-            if match.end() - start > 40:
+            if end - start > _LONG[match[0]] and match.end() - start > 40:
                 yield start, match.end()
                 start = match.end()
     yield start, end

@@ -29,12 +29,15 @@ _DANGLING_ZH = re.compile(
 )
 _FRAGMENT = re.compile(r"[,，、:：(（]\Z|\b(?:and|or|the|of|to|a|an|in|with|e\.g|i\.e)\.?\Z")
 _DEBRIS = re.compile(
-    r"::|:[a-z]+:`|``|\.\. |</?[a-z]+[ >/]|\{\{|\}\}|\{%|%\}|>>>|=>|\$ |&&|\|\||\\n|;\s*$|\bdef \w+\(|"
+    r"::|:[a-z]+:`|``|\.\. |</?[a-z]+[ >/]|\{\{|\}\}|\{%|%\}|>>>|=>|\$ |&&|\|\||\\n|→|⇒|\bdef \w+\(|"
     r"^\s*(?:import|from) \w|[A-Za-z_]\w* = \w|\(self\b|^[#$>]|\w+\(\*{1,2}\w|\"\"\"|\[\d{1,3}\]|-> \w+:"
 )
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'’“”\"()\-，。；：！？、（）《》「」…—–/%]")
 _END = re.compile(r"[.!?。！？；;][\"'”’)）」』\]]*\Z")
-_SEE = re.compile(r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see (?!if)|(?:请)?(?:参见|参阅|参考|请见|查看第|详见)", re.I)
+_SEE = re.compile(
+    r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see (?!if)|(?:请)?(?:参见|参阅|参考|请见|查看第|详见)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,9 @@ def _outline(raw: Any, passages: Sequence[Mapping[str, Any]]) -> list[Listed]:
     for item in raw or ():
         try:
             source = item.get("source") or passages[int(item["passage"])]["source"]
-            found.append(Listed(int(source), int(item["start"]), int(item["end"]), str(item["text"])))
+            found.append(
+                Listed(int(source), int(item["start"]), int(item["end"]), str(item["text"]))
+            )
         except (KeyError, TypeError, ValueError, IndexError, AttributeError):
             continue
     return found
@@ -124,7 +126,9 @@ def read_evidence(returns: Sequence[ToolReturnPart]) -> Evidence:
             evidence._frequencies[str(word)] = max(
                 int(count), evidence._frequencies.get(str(word), 0)
             )
-    evidence.passages = sorted(best.values(), key=lambda item: (-item.score, item.source, item.start))
+    evidence.passages = sorted(
+        best.values(), key=lambda item: (-item.score, item.source, item.start)
+    )
     for passage in evidence.passages:
         evidence._own.update(content(passage.text) | content(" ".join(passage.headings)))
     return evidence

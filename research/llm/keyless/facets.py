@@ -10,7 +10,18 @@ from typing import Literal
 from research.text.language import Language
 
 Facet = Literal[
-    "compare", "limits", "number", "list", "why", "when", "howto", "how", "def", "yesno", "example", "topic"
+    "compare",
+    "limits",
+    "number",
+    "list",
+    "why",
+    "when",
+    "howto",
+    "how",
+    "def",
+    "yesno",
+    "example",
+    "topic",
 ]
 
 ORDER: Mapping[str, tuple[Facet, ...]] = {
@@ -45,7 +56,9 @@ class Words:
 
 
 def _en(title: str, bare: str, intent: str, more: str, cue: str, heading: str) -> Words:
-    return Words(title, bare, intent, more, re.compile(cue, re.I), re.compile(rf"\b(?:{heading})", re.I))
+    return Words(
+        title, bare, intent, more, re.compile(cue, re.I), re.compile(rf"\b(?:{heading})", re.I)
+    )
 
 
 def _zh(title: str, bare: str, intent: str, more: str, cue: str, heading: str) -> Words:
@@ -65,7 +78,7 @@ _ENGLISH: dict[Facet, Words] = {
         r"\bworks?\b|\bprocess\b|\bfirst\b|\bthen\b|\beach\b|\bcalls?\b|\buses?\b|\binternally\b|\bautomatically\b|"
         r"\bby default\b|\bstor(?:es?|ed|ing)\b|\bsends?\b|\bwraps?\b|\bis (?:\w+ )?(?:by|when|through)\b|\bwhenever\b|"
         r"\bimplement|\bmechanism\b|\bunder the hood\b|\bbehavio",
-        r"how |internals?|process|mechanism|behavio|overview|under the hood|implementation|works|theory",
+        r"how (?!to\b)|internals?|process|mechanism|behavio|overview|under the hood|implementation|works|theory",
     ),
     "howto": _en(
         "How to use {}", "How to do it", "Tell what to do, step by step.", "",
@@ -99,7 +112,7 @@ _ENGLISH: dict[Facet, Words] = {
         r"downside|penalt|avoid|consideration|notes?\b|careful|unsupported|cautions?",
     ),
     "number": _en(
-        "Figures for {}", "Figures", "Give the figures.", "",
+        "Figures for {}", "Figures", "Give the figures.", "limit",
         r"\d", r"limits?\b|size|requirements|versions?|defaults?|prerequisite",
     ),
     "list": _en(
@@ -112,7 +125,7 @@ _ENGLISH: dict[Facet, Words] = {
         "{} compared", "The difference", "Say how they differ.", "difference",
         r"\bunlike\b|\bwhereas\b|\bwhile\b|\binstead\b|\bdiffer|\bon the other hand\b|\bcompared\b|\bin contrast\b|"
         r"\bbut\b|\brather than\b|\bsame\b|\bboth\b|\bsimilar\b|\bhowever\b|\bfaster\b|\bslower\b|\bmore\b|\bless\b|\bonly\b",
-        r"differen|compar|versus|vs\b|choosing| or | and ",
+        r"differen|compar|versus|vs\b|choosing",
     ),
     "yesno": _en(
         "{}: yes or no", "Whether it does", "Say whether it does.", "",
@@ -157,7 +170,7 @@ _CHINESE: dict[Facet, Words] = {
         "不能|不会|不可|不支持|无法|没有|只能|仅|限制|但是|但|然而|注意|警告|小心|风险|缺点|错误|除外|除了|例外|不应|不要|不建议|避免",
         "限制|注意|警告|风险|局限|约束|问题|缺点|边界|错误",
     ),
-    "number": _zh("{}的数值", "数值", "给出数值。", "", r"\d|[一二三四五六七八九十百千万]+[个种条次]", "大小|数量|版本|限制"),
+    "number": _zh("{}的数值", "数值", "给出数值。", "限制", r"\d|[一二三四五六七八九十百千万]+[个种条次]", "大小|数量|版本|限制"),
     "list": _zh(
         "{}有哪些", "有哪些", "列出有哪些。", "",
         "包括|包含|如下|以下|例如|分为|有.{0,6}种|支持|、.{1,30}、|分别|类型|种类|目前",

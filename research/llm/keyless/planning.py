@@ -25,7 +25,17 @@ def _facet(facet: Facet, part: Part, tag: Language) -> Step:
     words = WORDS[tag][facet]
     topic = part.topic
     short = 0 < len(topic) <= 16 if tag == "zh" else 0 < len(topic.split()) <= _MAX_TOPIC_WORDS
-    clean = short and part.kind in ("def", "howto", "limits", "list", "number", "how", "when", "topic", "compare")
+    clean = short and part.kind in (
+        "def",
+        "howto",
+        "limits",
+        "list",
+        "number",
+        "how",
+        "when",
+        "topic",
+        "compare",
+    )
     if facet == "def" and tag == "en" and clean:
         title = f"What {topic} {'are' if _plural(topic) else 'is'}"
     elif facet == "how" and tag == "en" and clean:
@@ -51,7 +61,7 @@ def _main(part: Part, first: Part, tag: Language) -> Step:
     if part is not first and first.topic.lower() not in part.text.lower():
         query = f"{query} {first.topic}"
     if WORDS[tag][facet].more:
-        query = f"{query} {WORDS[tag][facet].more}" if part.kind in ("limits",) else query
+        query = f"{query} {WORDS[tag][facet].more}" if part.kind in ("limits", "number") else query
     intent = WORDS[tag]["topic" if part.kind == "topic" else facet].intent
     return Step(title[:300], intent, query)
 

@@ -38,8 +38,14 @@ _RULES: dict[str, list[tuple[Kind, str]]] = {
             rf"^(?:and )?(?:which|list|name)\b|\bwhat (?:kinds?|types?|sorts?|options?|ways|formats?|"
             rf"methods?)\b|\bwhat (?:\w+ ){{1,4}}(?:are there|{_AUX} \w+ (?:support|provide|offer|have))",
         ),
-        ("why", r"\bwhy\b|\bwhat (?:is|are) the (?:reasons?|purpose|point|benefits?|advantages?)\b|\breasons? for\b"),
-        ("when", r"^(?:and )?when\b|\bin (?:which|what) (?:cases?|order)\b|\bunder (?:which|what)\b|\bat what point\b"),
+        (
+            "why",
+            r"\bwhy\b|\bwhat (?:is|are) the (?:reasons?|purpose|point|benefits?|advantages?)\b|\breasons? for\b",
+        ),
+        (
+            "when",
+            r"^(?:and )?when\b|\bin (?:which|what) (?:cases?|order)\b|\bunder (?:which|what)\b|\bat what point\b",
+        ),
         (
             "howto",
             rf"\bhow {_AUX} (?:i|we|you|one)\b|\bhow to\b|^(?:and )?where (?:do|can|should) (?:i|we|you)"
@@ -56,7 +62,10 @@ _RULES: dict[str, list[tuple[Kind, str]]] = {
         ("list", r"哪些|哪几|有什么(?:类型|种类|方式|方法|功能|选项)|列出|列举|包括什么|有几种"),
         ("why", r"为什么|为何|为啥|原因|理由|目的是|好处|优点|凭什么"),
         ("when", r"何时|什么时候|什么情况|哪种情况|什么场景|时机"),
-        ("howto", r"(?:如何|怎么|怎样|怎么样)(?:才能|去|来)?(?:使用|用|配置|安装|创建|编写|设置|升级|备份|部署|启用|添加|删除|查看|获取|建立|实现|避免|处理|管理|运行|测试|写|做|改|查|找|加)"),
+        (
+            "howto",
+            r"(?:如何|怎么|怎样|怎么样)(?:才能|去|来)?(?:使用|用|配置|安装|创建|编写|设置|升级|备份|部署|启用|添加|删除|查看|获取|建立|实现|避免|处理|管理|运行|测试|写|做|改|查|找|加)",
+        ),
         ("how", r"如何|怎么|怎样|怎么样|原理|机制|流程|会怎"),
         ("def", r"什么是|是什么|何谓|什么意思|含义|定义|介绍|解释|什么叫|作用|职责|关系"),
         ("yesno", r"是否|能否|可否|吗[？?]?$|可不可以|能不能|会不会|有没有"),
@@ -172,7 +181,12 @@ def parts(question: str) -> list[Part]:
         kind = kind_of(said, tag)
         topic = _topic_zh(said) if tag == "zh" else _topic_en(said, kind)
         if kind == "compare" and tag == "en":
-            topic = re.sub(r"^(?:difference between|how|does)\s+|\s+(?:differ|different)\b", "", topic, flags=re.I)
+            topic = re.sub(
+                r"^(?:difference between|how|does)\s+|\s+(?:differ|different)\b",
+                "",
+                topic,
+                flags=re.I,
+            )
         found.append(Part(said, kind, topic, _entities(topic, kind, tag)))
     if not found:
         said = question.strip() or "?"

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from research.llm.keyless.candidates import MAX_CHARS, Candidate, has_end, is_dangling, is_debris, is_pointer
+from research.llm.keyless.candidates import (
+    MAX_CHARS,
+    Candidate,
+    has_end,
+    is_dangling,
+    is_debris,
+    is_pointer,
+)
 from research.llm.keyless.rank import Scored
 from research.text.markers import Marker
 from research.text.sentences import Sentence, sentences
@@ -62,7 +69,11 @@ def extend(candidate: Candidate, room: int) -> tuple[int, int] | None:
         if here - first >= 2 or not _same_line(every, first, -1):
             before = first - 1
             whole = before >= 0 and has_end(text[every[before].start : every[before].end])
-            if not whole or text[every[before].end : every[first].start].strip(" \n") or here - first >= 2:
+            if (
+                not whole
+                or text[every[before].end : every[first].start].strip(" \n")
+                or here - first >= 2
+            ):
                 return None
         if every[last].end - every[first - 1].start > MAX_CHARS:
             return None
@@ -84,7 +95,11 @@ def quote(item: Scored, room: int = EXTENDED) -> Quote | None:
         return None
     at, to = span
     passage = candidate.passage
-    said = " ".join(passage.text[at:to].split("\n")) if "\n" in passage.text[at:to] else passage.text[at:to]
+    said = (
+        " ".join(passage.text[at:to].split("\n"))
+        if "\n" in passage.text[at:to]
+        else passage.text[at:to]
+    )
     return Quote(passage.source, passage.start + at, passage.start + to, said, content(said))
 
 

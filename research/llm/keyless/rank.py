@@ -22,9 +22,26 @@ from research.llm.keyless.candidates import (
 from research.llm.keyless.evidence import Evidence, Found
 from research.llm.keyless.facets import WORDS, Facet
 from research.text.language import Language
+from research.text.headings import acronyms, heading_tokens
 from research.text.tokens import content, tokens
 
 _INHERITED = 0.42
+_INHERITED_CUED = 0.7
+_EXPANSION = 0.4
+_OWN = 1.0
+_TITLE = 0.3
+_SIDES = 0.3
+_PASSAGE = 0.25
+_CONTAINS = 0.30
+_COVERS = 0.25
+_NEAR = 0.25
+_CUE = 0.18
+_HEADING_CUE = 0.30
+_WORTH = 0.25
+_SECTION_FIRST = 0.15
+_SECTION_LEAD = 0.45
+_PARAGRAPH_FIRST = 0.06
+_ROW = 0.3
 _LAMBDA = 0.85
 _SAME = 0.75
 _COVER = 0.25
@@ -36,30 +53,45 @@ class Query:
     """What is sought: words with their weight, and the facet that it should show."""
 
     weights: dict[str, float]
+    sides: tuple[frozenset[str], ...]
     facet: Facet
     language: Language
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A quote and how well it answers; `match` is the share of the query that it is about."""
+    """A quote and how well it answers.
+
+    `own` is the share of the query that it says, `match` that with its headings; `cued` tells that
+    it sounds like the facet.
+    """
 
     quote: Candidate
     score: float
     match: float
+    own: float
     cued: bool
 
 
 def make_query(
-    evidence: Evidence, main: str, inherited: str, facet: Facet, language: Language
+    evidence: Evidence,
+    main: str,
+    inherited: str,
+    facet: Facet,
+    language: Language,
+    sides: Sequence[str] = (),
 ) -> Query:
     """Return a query of the main words, and the words it inherits at 0.8."""
     weights: dict[str, float] = {}
+    wider = set(tokens(WORDS[language][facet].more))
     for text, factor in ((inherited, 0.8), (main, 1.0)):
-        for word in tokens(text):
+        said = tokens(text)
+        for word in said:
             if evidence.known(word):
-                weights[word] = factor * min(evidence.idf(word), 7.0)
-    return Query(weights, facet, language)
+                here = _EXPANSION if word in wider and text is inherited else factor
+                weights[word] = here * min(evidence.idf(word), 7.0)
+    named = tuple(content(side) for side in sides)
+    return Query(weights, tuple(side for side in named if side), facet, language)
 
 
 def _share(words: frozenset[str], query: Query) -> float:
@@ -68,8 +100,14 @@ def _share(words: frozenset[str], query: Query) -> float:
     if not total:
         return 0.0
     cap = max(total * 0.5, 1e-9) if len(query.weights) > 1 else total
-    held = sum(min(weight, cap) for word, weight in query.weights.items() if word in words)
+    held = sum(
+        min(weight, cap) for word, weight in query.weights.items() if word in words
+    )
     return min(1.0, held / (0.8 * total))
+
+
+def _heading_words(heading: str) -> frozenset[str]:
+    return frozenset(heading_tokens(heading)) | acronyms(heading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +130,7 @@ class Ranker:
             key = (passage.source, passage.headings)
             firsts[key] = min(firsts.get(key, passage.start), passage.start)
         self._firsts = firsts
+        self._worth = self._documents()
         near = [self._nearness(quote.words) for quote in self.quotes]
         top = max(near, default=0.0) or 1.0
         self._near = [value / top for value in near]
@@ -104,6 +143,15 @@ class Ranker:
         count = max(len(passages), 1)
         return {word: n / count for word, n in total.items() if n > 1}
 
+    def _documents(self) -> dict[int, float]:
+        """Return how much of what was found stands in each source, 1 for the source with most."""
+        scores: dict[int, list[float]] = defaultdict(list)
+        for passage in self.evidence.passages:
+            scores[passage.source].append(passage.score)
+        worth = {source: sum(found[:4]) for source, found in scores.items()}
+        top = max(worth.values(), default=1.0) or 1.0
+        return {source: value / top for source, value in worth.items()}
+
     def _nearness(self, words: frozenset[str]) -> float:
         if not words:
             return 0.0
@@ -111,13 +159,15 @@ class Ranker:
 
     def _section(self, passage: Found, query: Query) -> _Section:
         path = passage.headings or (passage.title,)
-        own = content(path[-1])
-        everything = own.union(*(content(heading) for heading in path))
+        own = _heading_words(path[-1])
+        everything = own.union(*(_heading_words(heading) for heading in path))
         weight = {word: query.weights.get(word, 0.0) for word in own}
         covers = 0.0
-        if own:
-            idfs = {word: query.weights.get(word) or self.evidence.idf(word) for word in own}
-            covers = sum(idfs[word] for word in own if weight[word]) / max(sum(idfs.values()), 1e-9)
+        plain = frozenset(heading_tokens(path[-1]))
+        if plain:
+            covers = sum(bool(weight[word]) for word in plain) / len(plain)
+        if any(word in query.weights for word in acronyms(path[-1])):
+            covers = max(covers, 0.8)
         cue = WORDS[query.language][query.facet].heading
         return _Section(
             match=_share(everything, query),
@@ -139,16 +189,21 @@ class Ranker:
             section = sections[key]
             text = quote.text
             own = _share(quote.words, query)
-            match = max(own, _INHERITED * section.match)
+            handed = _INHERITED_CUED if section.cued else _INHERITED
+            match = max(own, handed * section.match)
             cued = bool(cue.search(text))
-            score = match + 0.25 * passage.score + 0.30 * section.contains + 0.25 * section.covers
-            score += 0.25 * near + (0.18 if cued else 0.0)
-            score += 0.30 if section.cued and section.match > 0.3 else 0.0
+            score = _OWN * match + _PASSAGE * passage.score
+            score += _TITLE * section.contains * section.covers
+            score += _SIDES * _both(quote.words, query)
+            score += _CONTAINS * section.contains + _COVERS * section.covers
+            score += _NEAR * near + (_CUE if cued else 0.0)
+            score += _HEADING_CUE * min(1.0, section.match * 1.25) if section.cued else 0.0
+            score += _WORTH * self._worth[passage.source]
             score += self._place(quote, section)
             score -= self._faults(text, quote, query.language)
             if quote.sentence is None:
-                score += 0.3 if query.facet == "number" and any(map(str.isdigit, text)) else -0.1
-            scored.append(Scored(quote, score, max(own, 0.9 * section.match), cued or section.cued))
+                score += _ROW if query.facet == "number" and any(map(str.isdigit, text)) else -0.1
+            scored.append(Scored(quote, score, max(own, 0.9 * section.match), own, cued))
         scored.sort(key=lambda item: (-item.score, item.quote.passage.source, item.quote.start))
         return scored
 
@@ -157,13 +212,10 @@ class Ranker:
         if quote.sentence is None:
             return 0.0
         passage = quote.passage
-        first = (
-            quote.index == 0
-            and self._firsts[passage.source, passage.headings] == passage.start
-        )
+        first = quote.index == 0 and self._firsts[passage.source, passage.headings] == passage.start
         if first:
-            return 0.15 + 0.45 * section.covers * min(1.0, section.contains + 0.2)
-        return 0.06 if quote.sentence.first else 0.0
+            return _SECTION_FIRST + _SECTION_LEAD * section.covers * min(1.0, section.contains + 0.2)
+        return _PARAGRAPH_FIRST if quote.sentence.first else 0.0
 
     def _faults(self, text: str, quote: Candidate, language: Language) -> float:
         worse = 0.0
@@ -185,6 +237,14 @@ class Ranker:
         if len(quote.words) > (60 if language == "zh" else 45):
             worse += 0.1
         return worse
+
+
+def _both(words: frozenset[str], query: Query) -> float:
+    """Return the share of a comparison's sides that a sentence names; naming one is nothing."""
+    if len(query.sides) < 2:
+        return 0.0
+    named = sum(side <= words for side in query.sides)
+    return named / len(query.sides) if named > 1 else 0.0
 
 
 def _overlap(left: frozenset[str], right: frozenset[str]) -> float:

@@ -14,7 +14,13 @@ from pydantic_ai.messages import (
 )
 
 from research.llm.keyless.candidates import is_debris
-from research.llm.keyless.evidence import Evidence, Listed, query_words, read_evidence, search_returns
+from research.llm.keyless.evidence import (
+    Evidence,
+    Listed,
+    query_words,
+    read_evidence,
+    search_returns,
+)
 from research.llm.keyless.facets import ORDER, Facet, facet_of_intent
 from research.llm.keyless.prompts import Prompt, read_prompt
 from research.llm.keyless.questions import kind_of, parts
@@ -27,6 +33,7 @@ _MAX_QUERIES = 3
 _LINES = 9
 _SHOWN = 3
 _WEAK = 0.35
+_FACET_OWN = 0.6
 _NOTHING = {
     "en": "No passage that was found answers this.",
     "zh": "没有找到能回答这一点的内容。",
@@ -71,8 +78,12 @@ def _search(queries: Sequence[str]) -> list[ModelResponsePart]:
 
 def _query(prompt: Prompt, evidence: Evidence, facet: Facet) -> Query:
     title, query = prompt.text("task"), prompt.text("query")
-    own = title if facet_of_intent(prompt.text("intent")) is None or _says(title, query) else query
-    return make_query(evidence, own or query or prompt.question, query, facet, prompt.language)
+    asked = title if _says(title, query) or not facet_of_intent(prompt.text("intent")) else query
+    found = parts(asked or query or prompt.question)
+    topic = " ".join(part.topic for part in found)
+    sides = found[0].entities if found[0].kind == "compare" else ()
+    own = topic if query_words(topic) else asked or query
+    return make_query(evidence, own, query, facet, prompt.language, sides)
 
 
 def _says(title: str, query: str) -> bool:
@@ -80,11 +91,10 @@ def _says(title: str, query: str) -> bool:
     return title.strip(" ?？").lower() in query.lower()
 
 
-def find_quotes(ranker: Ranker, query: Query, count: int) -> list[Quote]:
+def find_quotes(ranked: Sequence[Scored], query: Query, count: int) -> list[Quote]:
     """Return up to `count` quotes that answer the query, best first, each able to stand alone."""
     room = EXTENDED_ZH if query.language == "zh" else EXTENDED
-    ranked = ranker.rank(query)
-    good = [item for item in ranked if item.match >= _WEAK] or ranked[:3]
+    good = [item for item in ranked if item.match >= _WEAK] or list(ranked[:3])
     found: list[Quote] = []
     for item in choose(good, query, count * 2):
         made = quote(item, room)
@@ -98,7 +108,7 @@ def find_quotes(ranker: Ranker, query: Query, count: int) -> list[Quote]:
 
 def _enough(ranked: Sequence[Scored], facet: Facet, main: bool) -> bool:
     """Tell whether a facet has evidence: two sentences on the subject that sound like it."""
-    fitting = [item for item in ranked if item.cued and item.match > _WEAK]
+    fitting = [item for item in ranked if item.cued and item.own >= _FACET_OWN]
     return len(fitting) >= 2 or (main and bool(ranked))
 
 
@@ -133,9 +143,12 @@ def _notes(prompt: Prompt, evidence: Evidence) -> list[ModelResponsePart]:
     ranker = Ranker(evidence)
     query = _query(prompt, evidence, facet)
     main = _says(prompt.text("task"), prompt.text("query")) or not prompt.text("intent")
-    if not _enough(ranker.rank(query), facet, main):
+    ranked = ranker.rank(query)
+    if not _enough(ranked, facet, main):
         return []
-    quotes = find_quotes(ranker, query, _LINES)
+    if not main:
+        ranked = [item for item in ranked if item.own >= _FACET_OWN and item.cued]
+    quotes = find_quotes(ranked, query, _LINES)
     if not quotes:
         return []
     calls: list[ModelResponsePart] = [
@@ -180,5 +193,3 @@ def research(messages: Sequence[ModelMessage]) -> list[ModelResponsePart]:
     if again and rounds < _ROUNDS:
         return _search(again)
     return [TextPart(_NOTHING[prompt.language])]
-
-

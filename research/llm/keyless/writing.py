@@ -70,7 +70,12 @@ def _lines(note: Tagged) -> list[Line]:
         text = text[bullet.end() if bullet else 0 :].strip()
         if text and marks:
             found.append(
-                Line(text, tuple(mark.marker for mark in marks), note.attributes.get("task", ""), outline)
+                Line(
+                    text,
+                    tuple(mark.marker for mark in marks),
+                    note.attributes.get("task", ""),
+                    outline,
+                )
             )
     return found
 
@@ -95,7 +100,9 @@ def _repeats(line: Line, spans: Sequence[Marker], texts: Sequence[frozenset[str]
                 return True
     words = line.words
     return any(
-        len(words & other) >= _SAME * min(len(words), len(other)) for other in texts if other and words
+        len(words & other) >= _SAME * min(len(words), len(other))
+        for other in texts
+        if other and words
     )
 
 
@@ -134,7 +141,12 @@ def _lead(prompt: Prompt) -> str:
     findings = [note for note in notes if not _is_outline(note)]
     tasks = list(dict.fromkeys(note.attributes.get("task", "") for note in findings))
     by_task = {
-        task: [line for note in findings if note.attributes.get("task", "") == task for line in _lines(note)]
+        task: [
+            line
+            for note in findings
+            if note.attributes.get("task", "") == task
+            for line in _lines(note)
+        ]
         for task in tasks
     }
     if not any(by_task.values()):

@@ -1,0 +1,31 @@
+"""The words of a heading as search compares them."""
+
+from __future__ import annotations
+
+import re
+
+from research.text.tokens import STOP, tokens
+
+_QUESTION = re.compile(
+    r"(?:what|which|how|why|when|where|who|can|do|does|is|are|should|will)\b[\s'’]{0,2}", re.I
+)
+_WORDS = re.compile(r"[A-Za-z]+")
+_GENERIC = frozenset("protection framework support system module reference overview guide faq".split())
+
+
+def acronyms(heading: str) -> frozenset[str]:
+    """Return what the initials of a heading's words spell, in small letters.
+
+    Of "Cross Site Request Forgery protection": `csrf` and `csrfp`; of fewer than three words none.
+    """
+    words = [word.lower() for word in _WORDS.findall(heading) if word.lower() not in STOP]
+    found = set()
+    for names in (words, [word for word in words if word not in _GENERIC]):
+        if 3 <= len(names) <= 6:
+            found.add("".join(name[0] for name in names))
+    return frozenset(found)
+
+
+def heading_tokens(heading: str) -> list[str]:
+    """Return the tokens of a heading; the question word of a FAQ's says nothing."""
+    return tokens(_QUESTION.sub("", heading, count=1))
