@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.utils.module_loading import import_string
 from pytest_django.fixtures import Settings
 
-from project.checks import check_settings
+from project.checks import ENGINES, check_settings
 from tests.rig.server import ROOT
 
 
@@ -25,6 +26,11 @@ def ids() -> list[str | None]:
 
 def test_the_defaults_are_right() -> None:
     assert ids() == []
+
+
+def test_the_default_engine_is_there(settings: Settings) -> None:
+    assert ENGINES[0] == settings.ENGINE
+    assert import_string(settings.ENGINE)
 
 
 @pytest.mark.parametrize(

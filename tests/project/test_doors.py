@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
 import httpx
 import pytest
-from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from project.doors import Doors
 from tests.rig.server import Server
@@ -126,3 +128,28 @@ def test_two_servers_share_a_postgres_and_a_valkey(serve: Serve) -> None:
     assert first.env["DATABASE_URL"] == second.env["DATABASE_URL"]
     for server in (first, second):
         assert httpx.get(f"{server.url}/readyz", trust_env=False).json()["status"] == "ready"
+
+
+async def test_a_person_signs_in_over_http_and_daphne_says_goodbye(serve: Serve) -> None:
+    server = await asyncio.to_thread(serve, "daphne")
+    await asyncio.to_thread(server.create_user, "ann")
+    async with httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+        await client.get("/signin/")
+        form = {"username": "ann", "password": "a-long-password"}
+        form["csrfmiddlewaretoken"] = client.cookies["soundings_csrf"]
+        assert (await client.post("/signin/", data=form)).headers["location"] == "/"
+        cookie = {"Cookie": f"soundings_session={client.cookies['soundings_session']}"}
+    url = f"{server.ws_url}/ws/v1/"
+    async with connect(url, origin=server.origin, additional_headers=cookie, proxy=None) as socket:
+        assert json.loads(await socket.recv())["user"] == "ann"
+        stopping = asyncio.create_task(asyncio.to_thread(server.stop, 15))
+        said = [json.loads(text) async for text in _until_closed(socket)]
+        assert said[-1]["code"] == "restarting"
+        assert socket.close_code == 4412
+        assert await stopping == 0
+
+
+async def _until_closed(socket: ClientConnection) -> AsyncIterator[str | bytes]:
+    with suppress(ConnectionClosed):
+        while True:
+            yield await asyncio.wait_for(socket.recv(), 10)
