@@ -35,7 +35,7 @@ ATTRIBUTES = {
 }
 REFERENCE = r"\[(?P<cite_number>\d{1,4})\](?!\(|\[|:)"
 MARKER = r"\[S(?P<marker_source>\d{1,9})(?::(?P<marker_span>\d{1,10}-\d{1,10}))?\]"
-_PLACE = re.compile(r'<span data-(cite|marker)="([0-9:-]{1,32})"></span>')
+_PLACE = re.compile(r' ?<span data-(cite|marker)="([0-9:-]{1,32})"></span>')
 
 Cite = Callable[[int], str]
 Link = Callable[[markers.Marker], str]
@@ -96,7 +96,10 @@ def _markdown() -> mistune.Markdown:
 
 
 def markdown(text: str, cite: Cite | None = None, link: Link | None = None) -> SafeString:
-    """Return Markdown as HTML; `cite` makes what stands for `[3]`, `link` for `[S12]`."""
+    """Return Markdown as HTML; `cite` makes what stands for `[3]`, `link` for `[S12]`.
+
+    A number for which `cite` returns nothing cites nothing, and stays as it is.
+    """
     head, rest = text[:LONGEST], text[LONGEST:]
     try:
         html = str(_markdown().parse(head, BlockState())[0])
@@ -113,10 +116,12 @@ def markdown(text: str, cite: Cite | None = None, link: Link | None = None) -> S
     )
 
     def place(match: re.Match[str]) -> str:
+        space = " " if match[0][0] == " " else ""  # a raised number stands close to its word
         if match[1] == "cite":
-            return cite(int(match[2])) if cite else f"[{match[2]}]"
+            cited = cite(int(match[2])) if cite else ""
+            return cited or f"{space}[{match[2]}]"
         marker = _marker(match[2])
-        return link(marker) if link else escape(str(marker))
+        return space + (link(marker) if link else escape(str(marker)))
 
     html = _PLACE.sub(place, html)
     if rest:
@@ -137,9 +142,19 @@ def plain(text: str, link: Link) -> SafeString:
     return mark_safe("".join([*parts, escape(text[at:])]))
 
 
-# --- while it is written ---------------------------------------------------------------------------
+# --- while it is written --------------------------------------------------------------------------
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _BEGUN = re.compile(r"\[(?:S(?:\d{1,9}(?::(?:\d{1,10}(?:-\d{0,10})?)?)?)?)?\Z", re.ASCII)
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return the beginning of a text, cut beside its markers and not in one."""
+    if len(text) <= longest:
+        return text
+    cut = text[:longest]
+    if begun := _BEGUN.search(cut, max(0, len(cut) - 40)):
+        cut = cut[: begun.start()]
+    return cut.rstrip() + " …"
 
 
 def streaming(text: str) -> str:
@@ -152,7 +167,7 @@ def streaming(text: str) -> str:
     return markers.PATTERN.sub(lambda found: "ˢ" + found[1].translate(_RAISED), text)
 
 
-# --- addresses -------------------------------------------------------------------------------------
+# --- addresses ------------------------------------------------------------------------------------
 def host_of(url: str) -> str:
     """Return the host of a web address, or nothing where it is no web address."""
     try:

@@ -7,9 +7,8 @@ is. Followers that stand at the same place share one frame's body, rendered off 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
-
-import msgspec
 
 from research.state import RunState
 from streaming.faces import Frame, View, register
@@ -74,7 +73,7 @@ def _body(key: Key, state: RunState) -> str:
     """Return the number of operations, and the operations as JSON."""
     scope, after, _, lanes = key
     found = ops(scope, state, after, lanes)
-    return f"{len(found)} {msgspec.json.encode(found).decode()}"
+    return f"{len(found)} {json.dumps(found, ensure_ascii=False)}"
 
 
 register(HtmlFace())

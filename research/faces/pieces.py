@@ -130,8 +130,9 @@ class Page:
         for member in state.members.values():
             name = hashlib.sha256(member.name.encode()).hexdigest()[:12]
             task_of = state.tasks.get(member.task_id or 0)
-            changed = max(member.changed, task_of.changed if task_of else 0)
-            data = {"member": member, "task": task_of}
+            ended = state.run.changed if state.run.ended else 0
+            changed = max(member.changed, task_of.changed if task_of else 0, ended)
+            data = {"member": member, "task": task_of, "active": member.activity and not ended}
             yield Piece(f"member-{name}", "members", member.index, "member", changed, data)
 
     # --- the timeline --------------------------------------------------------------------------
@@ -214,8 +215,10 @@ class Page:
         changed = max([state.run.changed, *(task.changed for task in tasks)])
         data = {"tasks": tasks, "run": state.run}
         yield Piece("gaps", "endnotes", 0, "gaps", changed, data)
-        refs = state.citation_refs()
-        cited = [(refs[number], state.sources.get(refs[number]["source_id"])) for number in refs]
+        refs: dict[int, list[dict[str, Any]]] = {}
+        for _, ref in sorted(state.citation_refs().items()):
+            refs.setdefault(ref["source_id"], []).append(ref)
+        cited = [(state.sources.get(source_id), refs[source_id]) for source_id in refs]
         last = self._last("section", "source")
         yield Piece("references", "endnotes", 1, "references", last, {"cited": cited})
 

@@ -100,7 +100,9 @@ def initials(member: MemberCard | None) -> str:
     name = member.name if member else "·"
     parts = re.findall(r"[^\W_]+", name)[:9] or [name[:1]]
     first = parts[0][:1].upper()
-    return first + (parts[-1][:2] if parts[-1].isdigit() else parts[-1][:1] if len(parts) > 1 else "")
+    return first + (
+        parts[-1][:2] if parts[-1].isdigit() else parts[-1][:1] if len(parts) > 1 else ""
+    )
 
 
 @register.filter
@@ -182,7 +184,7 @@ def found(count: int) -> str:
 @register.simple_tag
 def marked(text: str, base: str, longest: int = 2000) -> SafeString:
     """Return plain text with its markers as links."""
-    cut = text if len(text) <= longest else text[:longest] + "…"
+    cut = rendering.shortened(text, longest)
     return rendering.plain(cut, lambda marker: link_to(base, marker))
 
 
@@ -193,6 +195,12 @@ def prose(text: str, base: str) -> SafeString:
 
 
 @register.filter
+def shortened(text: str) -> str:
+    """Return the beginning of a note."""
+    return rendering.shortened(text, 400)
+
+
+@register.filter
 def as_it_comes(text: str) -> str:
     """Return a text as it is shown while it is written."""
     return rendering.streaming(text)
@@ -200,7 +208,7 @@ def as_it_comes(text: str) -> str:
 
 @register.simple_tag
 def whole(card: Any, text: str, run_id: UUID) -> str:
-    """Return the text of a card, from the log's long texts where the card has only its beginning."""
+    """Return a card's text, from the log's long texts where the card has only its beginning."""
     if card.blob and (not isinstance(card, MessageCard) or len(text) < card.length):
         return log.blob(run_id, card.blob)
     return text
@@ -215,7 +223,7 @@ def section(
 
     def cite(number: int) -> str:
         if (ref := refs.get(number)) is None:
-            return f"[{number}]"
+            return ""
         return superscript(base, ref, sources.get(ref["source_id"]), checks.get(number))
 
     text = whole(card, card.text, run_id)

@@ -2,10 +2,10 @@
 // was rendered, and finds its way back after every cut.
 import {Idiomorph} from './idiomorph.js';
 
-const root = document.querySelector('[data-live]');
+const root = document.querySelector('[data-run]');
 const pill = document.getElementById('pill');
 const SUB = 's1', SILENCE_MS = 45000, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 15000;
-let cursor, seq, socket, heard, next, waited = 0, queue = [], flushing = 0, over = false, asked = 1;
+let cursor, seq, socket, heard, next, waited = 0, queue = [], flushing = 0, over = false, asked = 1, touched = false;
 
 const stand = (at) => { cursor = at; seq = Number(at.split(':')[1]); };
 const say = (state) => {
@@ -79,7 +79,7 @@ function tick() {
 async function refresh() {
   const response = await fetch(location.href, {headers: {Accept: 'text/html'}});
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-  const fresh = page.querySelector('[data-live]');
+  const fresh = page.querySelector('[data-run]');
   if (!response.ok || response.redirected || !fresh) return location.reload();
   queue = []; // the page that came is newer than all of it
   for (const old of root.querySelectorAll('[data-container]')) {
@@ -122,7 +122,12 @@ const frames = {
     send({type: 'credit', sub: SUB, cursor});
   },
   gap: startAgain,
-  complete() { over = true; say('ended'); socket.close(1000); },
+  complete() {
+    over = true;
+    say('ended');
+    socket.close(1000);
+    setTimeout(() => { if (!touched) toLive?.parentElement.scrollTo({top: 0, behavior: 'smooth'}); }, 0);
+  },
   error({code}) { if (code === 'not_found') { over = true; say('offline'); socket.close(1000); } },
 };
 
@@ -167,6 +172,8 @@ if (root) {
   setInterval(() => { if (!over && Date.now() - heard > SILENCE_MS) socket?.close(); }, 5000);
   addEventListener('online', () => { if (!over && socket.readyState > 1) connect(); });
   toLive?.parentElement.addEventListener('scroll', offerLive, {passive: true});
+  // Who only watched the report being written is shown where it begins when it is done.
+  for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown']) toLive?.parentElement.addEventListener(name, () => { touched = true; }, {passive: true});
   toLive?.addEventListener('click', () => { toLive.parentElement.scrollTop = toLive.parentElement.scrollHeight; });
   say('connecting');
   connect();
