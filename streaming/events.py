@@ -52,7 +52,7 @@ class Data(BaseModel):
 
     def encode(self) -> str:
         """Return the data as JSON, without the keys that are not set."""
-        # What model_dump_json() does, without its seventeen parameters: this is said for each token.
+        # What model_dump_json() does, without its many parameters: this is done for each token.
         return self.__pydantic_serializer__.to_json(self, exclude_none=True).decode()
 
     def shortened(self) -> tuple[Self, Long | None]:

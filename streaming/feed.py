@@ -17,6 +17,8 @@ from .readers import Readers
 
 logger = logging.getLogger(__name__)
 
+FOLDED_AT_ONCE = 128  # events; folding more would hold the loop up
+
 
 class State(Protocol):
     """A run folded from its log."""
@@ -135,7 +137,10 @@ class Feed:
                 seen = self._state.seq if self._state else 0
                 if seen >= self._ring_after:
                     texts = [record.text for record in self._ring[seen - self._ring_after :]]
-                    self._state = self._fold(self._state, texts)
+                    if len(texts) <= FOLDED_AT_ONCE:
+                        self._state = self._fold(self._state, texts)
+                    else:
+                        self._state = await self._readers.run(self._fold, self._state, texts)
                 else:
                     self._state = await self._readers.run(self._fold_from_log, self._state)
             return self._state

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from channels.layers import BaseChannelLayer
 
@@ -37,7 +38,7 @@ class Hub:
         self._layer = layer
         self._fold = fold
         self._feeds: dict[UUID, Feed] = {}
-        self._opening: dict[UUID, asyncio.Lock] = {}
+        self._doors: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
         self._news: dict[UUID, tuple[int, set[str], set[str]]] = {}
         self._news_came = asyncio.Event()
         self._channel = ""
@@ -68,17 +69,17 @@ class Hub:
     @asynccontextmanager
     async def watch(self, stream_id: UUID) -> AsyncIterator[Feed]:
         """Give the feed of a run for as long as it is watched. `NotFound` where there is no run."""
-        async with self._opening.setdefault(stream_id, asyncio.Lock()):
+        lock = self._doors.setdefault(stream_id, asyncio.Lock())  # held here: else it may go
+        async with lock:
             feed = self._feeds.get(stream_id) or await self._open(stream_id)
             feed.watchers += 1
         try:
             yield feed
         finally:
             feed.watchers -= 1
-            if not feed.watchers:
-                self._feeds.pop(stream_id, None)
-                self._opening.pop(stream_id, None)
-                await self._leave(stream_id)
+            async with lock:
+                if not feed.watchers and self._feeds.pop(stream_id, None):
+                    await self._leave(stream_id)
 
     async def _open(self, stream_id: UUID) -> Feed:
         """Join the group first and read the head after: what is between them rings."""

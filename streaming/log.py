@@ -171,7 +171,7 @@ def _key(stream_id: UUID) -> Any:
 
 
 def _lock(stream_id: UUID) -> tuple[str, int, bool]:
-    """Lock a stream until the transaction ends; return its epoch, head, and whether it is closed."""
+    """Lock a stream until the transaction ends; return epoch, head, and whether it is closed."""
     sql = LOCK_STREAM
     if connection.features.has_select_for_update:
         sql = f"{sql} {connection.ops.for_update_sql()}"

@@ -27,6 +27,8 @@ from streaming.open_set import closings
 
 from .change import LEADER, Action, Change, Said, task_of, voice_of
 
+ATTEMPTS = 5  # then it is the work itself that ends the processes
+
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
@@ -75,6 +77,8 @@ def take_over(name: str) -> Action:
         if work is None or run.ended:
             return Change()
         log.claim(run.pk, work.name)  # whoever held it writes no more
+        if work.attempt >= ATTEMPTS:
+            return fail(name, "gave_up", f"It was begun {ATTEMPTS} times and never ended.")(run)
         said = _close(work, "interrupted")
         _void(work)
         reason = "The process that worked on it ended; it is done again."

@@ -105,27 +105,32 @@ class LocalEngine:
         return True
 
     async def _recover(self) -> None:
-        """Take over what a process that held the lock before left unfinished."""
+        """Look to the logs before the first work: the machine may have lost its power."""
         await self._runtime.writer.call(partial(epoch.renew_after_power_loss, self._path.parent))
-        for run_id, name in await self._runtime.readers.run(_left_behind):
-            logger.info("taking over %s of %s", name, run_id)
-            await self._runtime.writer.call(partial(apply, run_id, works.take_over(name)))
 
     async def _look(self) -> None:
-        """Carry what is queued, and cancel what is to be cancelled."""
-        queued, cancelling = await self._runtime.readers.run(_due)
+        """Take over what nobody carries, cancel what is to be cancelled, carry what is queued."""
+        queued, cancelling, running = await self._runtime.readers.run(_due)
+        for run_id, name in running:
+            if name not in self._carried.get(run_id, {}):
+                await self._take_over(run_id, name)
         for run_id in cancelling:
             if run_id not in self._cancelling:
                 self._cancelling[run_id] = self._spawn(self._cancel(run_id), f"cancel {run_id}")
-        running = sum(len(carried) for carried in self._carried.values())
+        under_way = sum(len(carried) for carried in self._carried.values())
         for run_id, name in queued:
-            if running >= TOGETHER:
+            if under_way >= TOGETHER:
                 return
             if name in self._carried[run_id] or run_id in self._cancelling:
                 continue
             task = self._spawn(self._carry(run_id, name), f"{name} of {run_id}")
             self._carried[run_id][name] = task
-            running += 1
+            under_way += 1
+
+    async def _take_over(self, run_id: UUID, name: str) -> None:
+        """Queue work again that a process left which is gone: this one has the lock now."""
+        logger.info("taking over %s of %s", name, run_id)
+        await self._runtime.writer.call(partial(apply, run_id, works.take_over(name)))
 
     def _spawn(self, coroutine: Any, name: str) -> asyncio.Task[None]:
         # A context of its own: the caller's would carry a request's thread along.
@@ -159,15 +164,13 @@ class LocalEngine:
             self._cancelling.pop(run_id, None)
 
 
-def _left_behind() -> list[tuple[UUID, str]]:
-    rows = Work.objects.filter(status=WorkStatus.RUNNING).exclude(run__status=RunStatus.CANCELLING)
-    return list(rows.values_list("run_id", "name"))
+Named = list[tuple[UUID, str]]
 
 
-def _due() -> tuple[list[tuple[UUID, str]], list[UUID]]:
-    queued = Work.objects.filter(status=WorkStatus.QUEUED, run__status=RunStatus.RUNNING)
-    cancelling = Run.objects.filter(status=RunStatus.CANCELLING)
-    return (
-        list(queued.order_by("pk").values_list("run_id", "name")[: 4 * TOGETHER]),
-        list(cancelling.values_list("pk", flat=True)),
-    )
+def _due() -> tuple[Named, list[UUID], Named]:
+    """Return the queued work, the runs to be cancelled, and the work that is under way."""
+    works_of_running = Work.objects.filter(run__status=RunStatus.RUNNING).order_by("pk")
+    queued = works_of_running.filter(status=WorkStatus.QUEUED).values_list("run_id", "name")
+    running = works_of_running.filter(status=WorkStatus.RUNNING).values_list("run_id", "name")
+    cancelling = Run.objects.filter(status=RunStatus.CANCELLING).values_list("pk", flat=True)
+    return list(queued[: 4 * TOGETHER]), list(cancelling), list(running)

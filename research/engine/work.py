@@ -16,12 +16,12 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 from django.dispatch import Signal
-from django.utils.translation import gettext, override
 
 from research.actions import runs
 from research.actions.change import Action, Said
 from research.models import Command, Run, RunStatus, Task, Work
 from research.options import RunOptions
+from research.team.words import word
 from research.text.language import language
 from streaming import runtime
 from streaming.events import draft
@@ -35,10 +35,9 @@ from .next_work import Finish, TaskFacts, WorkFacts, next_work
 T = TypeVar("T")
 
 news = Signal()
-"""Sent after a commit that an engine should look at: work is queued, or a run is to be cancelled."""
+"""Sent after a commit that an engine should look at: work is queued, a run is to be cancelled."""
 
 TOPIC_LENGTH = 20_000
-LOCALES = {"zh": "zh-hans"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +148,7 @@ def _move(run: Run, appender: Appender) -> None:
         TaskFacts(*row) for row in rows.values_list("task_id", "step", "title", "intent", "status")
     ]
     names = [name for name in runs.team_names(run.options) if name.startswith("researcher-")]
-    with override(LOCALES.get(run.language, run.language)):
-        lead_title = gettext("In short")
-    todo = next_work(names, works, tasks, lead_title)
+    todo = next_work(names, works, tasks, word("lead", run.language))
     if isinstance(todo, Finish):
         ending = (
             runs.complete(todo.gaps, todo.partial)

@@ -8,9 +8,9 @@ from django.conf import settings
 from pydantic_ai.models import Model, infer_model
 
 
-def model() -> Model:
-    """Return the model of the settings."""
-    return by_name(settings.RESEARCH_MODEL)
+def model(role: str) -> Model:
+    """Return the model that the settings give a role: its own, or the one for all."""
+    return by_name(settings.RESEARCH_MODELS.get(role) or settings.RESEARCH_MODEL)
 
 
 @cache

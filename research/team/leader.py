@@ -21,7 +21,7 @@ async def plan(context: WorkContext) -> None:
     """Split the question into tasks. A model that cannot leaves one: the question itself."""
     run = context.run
     try:
-        speech = Speech(context, "leader", model())
+        speech = Speech(context, "leader", model("leader"))
         made = await speech.converse(agent, plan_prompt(run.topic, run.language))
         tasks = made.tasks
     except UnexpectedModelBehavior:

@@ -1,4 +1,4 @@
-"""What each role is told. Data stands in tags, so that any model, with or without a key, can find it.
+"""What each role is told. Data stands in tags, so that any model, keyless or not, can find it.
 
 Everything between tags that came from outside is escaped: a page cannot close its tag.
 """
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from html import escape
 
 LEADER = """\
-You lead a research team. Split the question into the fewest sub-questions that together answer it: \
-one for a simple question, up to eight for a wide one. Each gets a short title, an intent (what an \
+You lead a research team. Split the question into the fewest sub-questions that together answer \
+it: one for a simple question, up to eight for a wide one. Each gets a short title, an intent (what an \
 answer must make clear) and a search query. Write in the language of the question."""
 
 RESEARCHER = """\

@@ -24,7 +24,7 @@ async def research(context: WorkContext) -> None:
     """Research the task that the work is about."""
     run = context.run
     prompt = await context.readers.run(_prompt, run, context.number)
-    speech = Speech(context, "researcher", model())
+    speech = Speech(context, "researcher", model("researcher"))
     summary = await speech.converse(agent, prompt, kind="summary")
     await context.act(finish_task(context.name, summary))
 

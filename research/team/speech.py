@@ -28,6 +28,7 @@ class Speech:
         self.handler: StreamHandler = context.handler
         self.agent_name = agent_name
         self.model = model
+        self._as: tuple[MessageKind, str | None, int | None] = ("text", None, None)
         self._messages: dict[int, str] = {}
         self._thoughts: dict[int, tuple[str, list[str]]] = {}
 
@@ -42,7 +43,7 @@ class Speech:
     ) -> Out:
         """Run the agent to its end, and return its output."""
         agent_id = await self.handler.start_agent(self.agent_name, self.context.member)
-        self._as: tuple[MessageKind, str | None, int | None] = (kind, title, section)
+        self._as = (kind, title, section)
         async with agent.iter(
             prompt, deps=Uses(self.context), model=self.model, usage_limits=LIMITS
         ) as run:
@@ -64,9 +65,7 @@ class Speech:
         async with node.stream(ctx) as stream:
             async for event in stream:
                 await self._part_event(event)
-        for index in [*self._messages]:
-            await self._end_part(index)
-        for index in [*self._thoughts]:
+        for index in [*self._messages, *self._thoughts]:
             await self._end_part(index)
         response = stream.response
         await self.handler.end_llm(
@@ -112,16 +111,18 @@ class Speech:
     async def _tool_event(self, event: Any) -> None:
         """Show a call that never reached its tool: wrong arguments, or no such tool."""
         match event:
-            case m.FunctionToolResultEvent(part=m.RetryPromptPart() as part):
-                if isinstance(part.content, list) or part.content.startswith("Unknown tool"):
-                    tool_call_id = f"call_{uuid4().hex}"
-                    tool = part.tool_name or "?"
-                    await self.handler.say(v.ToolStarted(tool_call_id=tool_call_id, tool=tool))
-                    refused = v.ToolFinished(
-                        tool_call_id=tool_call_id,
-                        tool=tool,
-                        status="error",
-                        result=part.model_response(),
-                        code="bad_arguments",
-                    )
-                    await self.handler.say(refused)
+            case m.FunctionToolResultEvent(part=m.ToolReturnPart(outcome="retried") as part):
+                if part.retry is None or part.retry.cause == "model_retry":
+                    return  # the tool itself has told of it
+                tool_call_id = f"call_{uuid4().hex}"
+                await self.handler.say(
+                    v.ToolStarted(tool_call_id=tool_call_id, tool=part.tool_name)
+                )
+                refused = v.ToolFinished(
+                    tool_call_id=tool_call_id,
+                    tool=part.tool_name,
+                    status="error",
+                    result=str(part.content)[:2000],
+                    code="bad_arguments",
+                )
+                await self.handler.say(refused)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext, override
 from pydantic_ai import Agent
 
 from research.actions.report import finish_section
@@ -13,10 +12,9 @@ from research.tools.use import Uses
 
 from .prompts import WRITER, NoteText, SectionBrief, section_prompt
 from .speech import Speech
+from .words import word
 
 agent = Agent(deps_type=Uses, output_type=str, instructions=WRITER, retries=2)
-
-LOCALES = {"zh": "zh-hans"}
 
 
 async def write(context: WorkContext) -> None:
@@ -31,13 +29,12 @@ async def write(context: WorkContext) -> None:
     )
     prompt = await context.readers.run(_prompt, context, brief)
     if prompt:
-        speech = Speech(context, "writer", model())
+        speech = Speech(context, "writer", model("writer"))
         text = await speech.converse(
             agent, prompt, kind="section", title=brief.title, section=brief.number
         )
     else:
-        with override(LOCALES.get(context.run.language, context.run.language)):
-            text = gettext("No source was found that answers this question.")
+        text = word("nothing", context.run.language)
     kind = "lead" if brief.kind == "lead" else "task"
     await context.act(finish_section(context.name, kind, brief.title, text))
 

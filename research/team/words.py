@@ -1,0 +1,19 @@
+"""The few words that the team itself puts into a report, in the report's language."""
+
+from __future__ import annotations
+
+WORDS = {
+    "en": {
+        "lead": "In short",
+        "nothing": "No source was found that answers this question.",
+    },
+    "zh": {
+        "lead": "简要回答",
+        "nothing": "没有找到能够回答这个问题的来源。",
+    },
+}
+
+
+def word(name: str, language: str) -> str:
+    """Return a word in a language; in English where the language is not known here."""
+    return WORDS.get(language, WORDS["en"])[name]
