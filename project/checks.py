@@ -19,7 +19,7 @@ from . import environment
 
 logger = logging.getLogger(__name__)
 TAG = "project"
-ENGINES = ("research.engine.local.LocalEngine", "research.engine.procrastinate.ProcrastinateEngine")
+ENGINES = ("research.engine.local.LocalEngine",)
 
 
 @register(TAG)
@@ -40,25 +40,13 @@ def refuse_to_start_wrong() -> None:
 
 def _engine() -> Iterator[CheckMessage]:
     try:
-        if settings.ENGINE not in ENGINES:  # importing an engine takes a second
+        if settings.ENGINE != DEFAULT_ENGINE:  # importing an engine takes a second
             import_string(settings.ENGINE)
     except ImportError as error:
         yield Error(
             f"ENGINE names {settings.ENGINE!r}, which cannot be imported: {error}.",
             hint="Leave it empty, or write the dotted path of an engine class.",
             id="project.E001",
-        )
-    distributed = settings.ENGINE.startswith("research.engine.procrastinate.")
-    if distributed and "postgresql" not in settings.DATABASES["default"]["ENGINE"]:
-        yield Error(
-            "This ENGINE keeps its queue in Postgres, but DATABASE_URL names no Postgres.",
-            id="project.E009",
-        )
-    if distributed and not settings.REDIS_URL:
-        yield Warning(
-            "This ENGINE works in several processes, but without REDIS_URL none hears of the"
-            " others' events before the next tick.",
-            id="project.W002",
         )
 
 

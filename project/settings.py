@@ -24,13 +24,10 @@ PUBLIC_URL = env("PUBLIC_URL", "").rstrip("/")  # under which address people com
 SECRET_KEY = env("SECRET_KEY") or environment.secret_key(DATA_DIR)
 RESEARCH_MODEL = env("RESEARCH_MODEL") or "keyless"  # a model string, for every role
 RESEARCH_MODELS = {  # … or one for a role
-    role: env(f"RESEARCH_MODEL_{role.upper()}", "")
-    for role in ("leader", "researcher", "writer", "verifier")
+    role: env(f"RESEARCH_MODEL_{role.upper()}", "") for role in ("leader", "researcher", "writer")
 }
 FIRST_USER = env("SOUNDINGS_USER") or "admin"
 FIRST_PASSWORD = env("SOUNDINGS_PASSWORD", "")  # empty: one is made and shown once
-FACE_USER = env("FACE_USER", "")  # for whom the faces without a token act; empty: for nobody
-CORS_ORIGINS = environment.words(env("CORS_ORIGINS", ""))  # who may call those faces
 LOG_LEVEL = (env("LOG_LEVEL") or "INFO").upper()
 
 # Where to find it -------------------------------------------------------------------------------
@@ -61,8 +58,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
 ]
-if ENGINE.startswith("research.engine.procrastinate."):
-    INSTALLED_APPS.append("procrastinate.contrib.django")
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",

@@ -11,7 +11,7 @@ import pytest
 from django.utils.module_loading import import_string
 from pytest_django.fixtures import Settings
 
-from project.checks import ENGINES, check_settings
+from project.checks import DEFAULT_ENGINE, check_settings
 from tests.rig.server import ROOT
 
 
@@ -29,7 +29,7 @@ def test_the_defaults_are_right() -> None:
 
 
 def test_the_default_engine_is_there(settings: Settings) -> None:
-    assert ENGINES[0] == settings.ENGINE
+    assert DEFAULT_ENGINE == settings.ENGINE
     assert import_string(settings.ENGINE)
 
 
