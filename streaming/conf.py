@@ -31,7 +31,6 @@ class Conf:
     ring_events: int = 4096  # recent events that the hub keeps of each watched stream
     ring_bytes: int = 4 * 1024 * 1024
     tick_s: float = 2.0  # how often a follower looks without a bell
-    bell_poll_ms: int = 100  # how often SQLite is asked whether another process wrote
     catchup_threads: int = 4
     frame_events: int = 64  # the most events of one frame
     frame_bytes: int = 48 * 1024
@@ -47,17 +46,7 @@ class Conf:
     message_bytes: int = 64 * 1024  # the largest message of a client
     bad_frames: int = 5  # in a row, until a socket is closed with 4400
     command_queue: int = 64
-    command_rate_s: float = 20.0  # commands a second, on average; credit does not count
-    command_burst: int = 100
     subscriptions: int = 32  # per socket
-    sockets: int = 20  # per user
-    session_check_s: float = 5.0  # how soon an ended session or token is noticed
-
-    # SSE
-    comment_s: float = 15.0  # of silence, until a comment is sent
-    rotate_bytes: int = 1024 * 1024  # a native response ends here and is taken up again
-    rotate_s: float = 300.0
-    disconnect_grace_s: float = 10.0  # until a run that goes with its client is cancelled
 
 
 @cache

@@ -41,7 +41,7 @@ async def claim(runtime: Runtime, run_id: UUID, name: str) -> Claimed | None:
 
 
 async def perform(runtime: Runtime, claimed: Claimed) -> None:
-    """Carry out claimed work. It has one end in the log, however it goes; cancelled work has none yet."""
+    """Carry out claimed work. However it goes, it has one end in the log; cancelled, none yet."""
     me = asyncio.current_task()
     assert me is not None
     sink = LogSink(

@@ -11,8 +11,8 @@ from html import escape
 
 LEADER = """\
 You lead a research team. Split the question into the fewest sub-questions that together answer \
-it: one for a simple question, up to eight for a wide one. Each gets a short title, an intent (what an \
-answer must make clear) and a search query. Write in the language of the question."""
+it: one for a simple question, up to eight for a wide one. Each gets a short title, an intent \
+(what an answer must make clear) and a search query. Write in the language of the question."""
 
 RESEARCHER = """\
 You research one task of a larger question. Search, read the passages, and search again in other \
