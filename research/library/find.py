@@ -28,6 +28,7 @@ _VERSIONED = re.compile(
 )
 _ASIDE_WEIGHT = 0.25
 _POOL = 200
+_OUTLINE_FIT = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,31 +96,46 @@ def _children(chunk: IndexedChunk, parent: str) -> list[tuple[int, int, str]]:
     return [(start, end, text) for lv, start, end, text in below if lv == level]
 
 
-def _outline(hits: Sequence[_Hit], words: list[str]) -> tuple[OutlineItem, ...]:
-    """Return the sections below the heading that fits the query best, if it has 3 to 14."""
+def _outline(index: Index, hits: Sequence[_Hit], words: list[str]) -> tuple[OutlineItem, ...]:
+    """Return the sections below the heading that the query is most about, if it has 3 to 14.
+
+    A heading fits by its words and by the share of the passages below it that were found.
+    """
     wanted = set(words)
-    weight: Counter[tuple[int, str]] = Counter()
+    found: Counter[tuple[int, str]] = Counter()
     where: dict[tuple[int, str], int] = {}
-    for place, hit in enumerate(hits[:20]):
+    for place, hit in enumerate(hits):
         for heading in hit.chunk.headings:
             key = (hit.chunk.document.id, heading)
-            weight[key] += hit.score / hits[0].score  # type: ignore[assignment]
+            found[key] += 1
             where.setdefault(key, place)
-    best: tuple[float, tuple[OutlineItem, ...]] = (0.0, ())
-    for key, mass in weight.items():
+    best: tuple[float, tuple[OutlineItem, ...]] = (_OUTLINE_FIT, ())
+    sizes: dict[int, Counter[str]] = {}
+    for key, count in found.items():
         chunk = hits[where[key]].chunk
         children = _children(chunk, key[1])
-        if not 3 <= len(children) <= 14 or not wanted:
-            continue
         own = content(key[1])
-        said = own & wanted
-        if not said:
+        if count < 2 or where[key] > 15 or not 3 <= len(children) <= 14 or not own & wanted:
             continue
-        fit = len(said) / len(wanted) + 0.6 * len(said) / len(own) + 0.05 * mass
+        if key[0] not in sizes:
+            sizes[key[0]] = index.headings_in(chunk.document)
+        above = content(" ".join(chunk.headings[: chunk.headings.index(key[1]) + 1]))
+        fit = count / max(sizes[key[0]][key[1]], 4) + 0.5 * len(above & wanted) / len(wanted)
+        fit += 0.2 * len(own & wanted) / len(own) - 0.02 * where[key]
         if fit > best[0]:
             items = tuple(OutlineItem(text, a, b, where[key]) for a, b, text in children)
             best = (fit, items)
     return best[1]
+
+
+def _best_outline(
+    indexes: Sequence[Index], hits: Sequence[_Hit], words: list[str]
+) -> tuple[OutlineItem, ...]:
+    """Return the outline from the collection that the best passage is of."""
+    for index in indexes:
+        if hits and index.holds(hits[0].chunk.document):
+            return _outline(index, hits, words)
+    return ()
 
 
 def search(collection_ids: Iterable[int], query: str, limit: int = LIMIT) -> SearchResult:
@@ -154,6 +170,6 @@ def search(collection_ids: Iterable[int], query: str, limit: int = LIMIT) -> Sea
         passages=passages,
         documents=sum(map(len, indexes)),
         frequencies={word: sum(index.frequency(word) for index in indexes) for word in words},
-        outline=_outline(hits, words) if hits else (),
+        outline=_best_outline(indexes, hits, words),
         notice="" if indexes else "There is no collection to search.",
     )

@@ -44,8 +44,10 @@ def is_data_table(table: etree._Element) -> bool:
     if next(table.iterdescendants("table"), None) is not None:
         return False
     rows = _rows(table)
-    if len(rows) < 2 or max(len(row) for row in rows) < 2:
+    if len(rows) < 2:
         return False
+    if max(len(row) for row in rows) < 2:
+        return _described(rows)
     if rows[0][0].get("rowspan") == "2" and len(rows) == 2:  # an icon beside a note
         return False
     if all(cell.tag == "th" for cell in rows[0]) and len(rows[0]) > 1:
@@ -54,6 +56,20 @@ def is_data_table(table: etree._Element) -> bool:
         return False
     sizes = [len(text_of(cell)) for row in rows[:20] for cell in row]
     return max(sizes) < 400 and table.get("role") != "presentation"
+
+
+def _described(rows: list[list[etree._Element]]) -> bool:
+    """Tell whether a table of one column holds things, each with what it is below its name."""
+    entries = [row[0] for row in rows if row[0].tag == "td"]
+    return bool(entries) and rows[0][0].tag == "th" and all(cell.findall("p") for cell in entries)
+
+
+def _cell(cell: etree._Element) -> str:
+    """Return the text of a cell; of several paragraphs the first names what the others say."""
+    paragraphs = [text for found in cell.findall("p") if (text := text_of(found))]
+    if len(paragraphs) < 2:
+        return text_of(cell)
+    return f"{paragraphs[0]}: {' '.join(paragraphs[1:])}"
 
 
 def _span(cell: etree._Element) -> int:
@@ -66,13 +82,13 @@ def table_rows(table: etree._Element) -> tuple[list[str], list[list[str]]]:
     rows = _rows(table)
     header: list[str] = []
     if all(cell.tag == "th" for cell in rows[0]):
-        for cell in rows[0]:
+        for cell in rows[0] if max(len(row) for row in rows) > 1 else ():
             header += [text_of(cell)] * max(1, _span(cell))
         rows = rows[1:]
     body = []
     for row in rows:
         cells: list[str] = []
         for cell in row:
-            cells += [text_of(cell)] + [""] * (max(1, _span(cell)) - 1)
+            cells += [_cell(cell)] + [""] * (max(1, _span(cell)) - 1)
         body.append(cells)
     return header, body

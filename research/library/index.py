@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,7 @@ class Index:
             )
             for row in meta["documents"]
         ]
+        self._numbers = {document.id: at for at, document in enumerate(self.documents)}
         self._headings: list[tuple[str, ...]] = [tuple(path) for path in meta["headings"]]
         self._text = np.memmap(folder / "text.bin", np.uint8, "r") if len(self) else b""
 
@@ -104,9 +106,15 @@ class Index:
             bytes(self._text[row["from_byte"] : row["to_byte"]]).decode("utf-8"),
         )
 
-    def document_of(self, number: int) -> int:
-        """Return the index, in `documents`, of the passage's document."""
-        return int(self._table[number, 0])
+    def holds(self, document: IndexedDocument) -> bool:
+        """Tell whether a document is one of this collection."""
+        return document.id in self._numbers
+
+    def headings_in(self, document: IndexedDocument) -> Counter[str]:
+        """Return how many passages of a document stand below each of its headings."""
+        number = self._numbers[document.id]
+        rows = self._table[self._table[:, 0] == number, 1]
+        return Counter(name for heading in rows.tolist() for name in set(self._headings[heading]))
 
     def documents_of(self, numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Return the same for many passages."""

@@ -17,7 +17,7 @@ _DANGLING = re.compile(
     r"(?:this|these|that|those|it|its|they|their|he|she|such|however|also|therefore|thus|hence|instead|"
     r"then|so|but|and|or|nor|yet|otherwise|furthermore|moreover|additionally|similarly|likewise|"
     r"consequently|for example|for instance|in (?:this|that|these|such|both|either|addition|other) |"
-    r"as (?:a result|such|above|mentioned|described|shown)|on the other hand|note that this|again|finally|"
+    r"as (?:a result|such|above|mentioned|described|shown|previously|noted|stated|discussed|before|always)|on the other hand|note that this|again|finally|"
     r"the (?:former|latter|above|same|following|second|third|next|other|previous)|here|there,|both|"
     r"either|another|one of (?:these|them)|doing (?:so|this)|if (?:this|it|so|not)|when this|once this|"
     r"to do (?:this|so)|after (?:this|that)|with this|at this|by doing|for this|because of this)\b",
@@ -34,6 +34,12 @@ _DEBRIS = re.compile(
 )
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'’“”\"()\-，。；：！？、（）《》「」…—–/%]")
 _END = re.compile(r"[.!?。！？；;][\"'”’)）」』\]]*\Z")
+_ELSEWHERE = re.compile(
+    r"\b(?:above|below|as follows|the following|previous(?:ly)? (?:section|example|described|mentioned)|"
+    r"(?:this|next|last) (?:section|document|page|chapter|example|tutorial|part)|(?:in|of) this case|"
+    r"(?:Table|Figure|Section|Example|Chapter) \d+(?:\.\d+)*|step \d)\b|上述|如上|如下|下面|上文|下文|下图|上图|本节|本章",
+    re.I,
+)
 _SEE = re.compile(
     r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see (?!if)|(?:请)?(?:参见|参阅|参考|请见|查看第|详见)",
     re.I,
@@ -90,6 +96,16 @@ def has_end(text: str) -> bool:
 def is_pointer(text: str) -> bool:
     """Tell whether a sentence only sends the reader elsewhere."""
     return bool(_SEE.match(text)) or (len(text) < 140 and bool(_SEE.search(text)))
+
+
+def points_elsewhere(text: str) -> bool:
+    """Tell whether a sentence speaks of a place in its document that the reader does not see."""
+    return bool(_ELSEWHERE.search(text))
+
+
+def is_unbalanced(text: str) -> bool:
+    """Tell whether a sentence opens or closes a bracket alone."""
+    return any(text.count(a) != text.count(b) for a, b in ("()", "（）", "[]", "“”", "「」"))
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

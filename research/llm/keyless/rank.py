@@ -17,6 +17,8 @@ from research.llm.keyless.candidates import (
     is_dangling,
     is_debris,
     is_pointer,
+    is_unbalanced,
+    points_elsewhere,
     symbol_share,
 )
 from research.llm.keyless.evidence import Evidence, Found
@@ -42,6 +44,7 @@ _SECTION_FIRST = 0.15
 _SECTION_LEAD = 0.45
 _PARAGRAPH_FIRST = 0.06
 _ROW = 0.3
+_ELSEWHERE = 0.2
 _LAMBDA = 0.85
 _SAME = 0.75
 _COVER = 0.25
@@ -223,6 +226,10 @@ class Ranker:
             worse += 0.35
         if is_pointer(text):
             worse += 0.25
+        if points_elsewhere(text):
+            worse += _ELSEWHERE
+        if is_unbalanced(text):
+            worse += 0.3
         if is_dangling(text):
             worse += 0.12
         if symbol_share(text) > 0.12:

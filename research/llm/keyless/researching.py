@@ -34,6 +34,7 @@ _LINES = 9
 _SHOWN = 3
 _WEAK = 0.35
 _FACET_OWN = 0.6
+_FLOOR = 0.6
 _NOTHING = {
     "en": "No passage that was found answers this.",
     "zh": "没有找到能回答这一点的内容。",
@@ -96,7 +97,10 @@ def find_quotes(ranked: Sequence[Scored], query: Query, count: int) -> list[Quot
     room = EXTENDED_ZH if query.language == "zh" else EXTENDED
     good = [item for item in ranked if item.match >= _WEAK] or list(ranked[:3])
     found: list[Quote] = []
+    floor = ranked[0].score * _FLOOR if ranked else 0.0
     for item in choose(good, query, count * 2):
+        if item.score < floor and found:
+            continue
         made = quote(item, room)
         if made is None or any(overlaps(made, other) for other in found):
             continue
