@@ -8,9 +8,12 @@ from typing import Protocol
 from research.models import Note, Run, Source, Task, TaskStatus, Work
 from streaming import vocabulary as v
 from streaming.events import Data
+from streaming.text import clean
 
 from .change import Action, Change, Said, task_of, voice_of
 from .works import end
+
+LENGTH = 500  # code points of an intent or a query: eight tasks are one event
 
 
 class Planned(Protocol):
@@ -31,9 +34,9 @@ def propose(work_name: str, tasks: Sequence[Planned]) -> Action:
                 run=run,
                 task_id=number,
                 step=number,
-                title=task.title[:300],
-                intent=task.intent,
-                query=task.query,
+                title=clean(task.title)[:300],
+                intent=clean(task.intent)[:LENGTH],
+                query=clean(task.query)[:LENGTH],
             )
             for number, task in enumerate(tasks, 1)
         )
@@ -68,9 +71,9 @@ def finish_task(work_name: str, summary: str) -> Action:
         note = Note.objects.filter(run=run, task=task).order_by("note_id").first()
         result: Data
         if mine:
-            task.status, task.summary = TaskStatus.COMPLETED, summary
+            task.status, task.summary = TaskStatus.COMPLETED, clean(summary)
             result = v.TaskCompleted(
-                summary=summary[:4000], source_ids=mine, note_id=note and note.note_id
+                summary=task.summary[:4000], source_ids=mine, note_id=note and note.note_id
             )
         else:
             task.status = TaskStatus.SKIPPED

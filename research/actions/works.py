@@ -94,11 +94,16 @@ def take_over(name: str) -> Action:
 
 
 def fail(name: str, code: str, message: str) -> Action:
-    """End work that failed. A task fails with it; the run goes on where it can."""
+    """End work that failed. A task fails with it; the run goes on where it can.
+
+    Work that has ended already stays as it is: its worker may not have heard of its own commit.
+    """
 
     def action(run: Run) -> Change:
-        work = Work.objects.get(run=run, name=name)
-        work.error_code = code
+        work = Work.objects.filter(run=run, name=name, status=WorkStatus.RUNNING).first()
+        if work is None:
+            return Change()
+        work.error_code, work.output = code, {"error": message}
         said: list[Said] = []
         if task := task_of(work):
             task.status, task.error_code = TaskStatus.FAILED, code

@@ -19,6 +19,8 @@ class WorkFacts:
     name: str
     status: str
     member: str
+    code: str = ""  # why it failed
+    message: str | None = None
 
     @property
     def kind(self) -> str:
@@ -79,7 +81,7 @@ def next_work(
     if plan is None:
         return [NewWork("plan", "leader")]
     if plan.status == "failed":
-        return Finish(False, code="plan_failed", message="No plan could be made.")
+        return _failure(plan, "plan_failed", "No plan could be made.")
     if plan.status not in ENDED:
         return []
 
@@ -112,9 +114,7 @@ def next_work(
         }
         return [NewWork(f"write:{number}", "writer", brief)]
     if all(work.status != "completed" for work in written):
-        return Finish(
-            False, code="report_failed", message="No part of the report could be written."
-        )
+        return _failure(written[-1], "report_failed", "No part of the report could be written.")
 
     verify = by_name.get("verify")
     if verify is None:
@@ -124,6 +124,11 @@ def next_work(
     gaps = [task.task_id for task in tasks if task.status != "completed"]
     partial = any(work.status == "failed" for work in works)
     return Finish(True, gaps=gaps, partial=partial)
+
+
+def _failure(work: WorkFacts, code: str, message: str) -> Finish:
+    """Return the end of a run that cannot go on, and why: what its work failed of."""
+    return Finish(False, code=work.code or code, message=work.message or message)
 
 
 def outline(tasks: Sequence[TaskFacts], lead_title: str) -> list[Section]:

@@ -37,7 +37,7 @@ T = TypeVar("T")
 news = Signal()
 """Sent after a commit that an engine should look at: work is queued, a run is to be cancelled."""
 
-TOPIC_LENGTH = 20_000
+TOPIC_LENGTH = 10_000  # code points: whatever they are, the first event holds them
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ def _create(user: Any, topic: str, options: RunOptions, key: str | None) -> Star
 
 def _move(run: Run, appender: Appender) -> None:
     """Queue the work that can begin now, or end the run."""
-    works = [WorkFacts(*row) for row in run.works.values_list("name", "status", "member")]
+    facts = ("name", "status", "member", "error_code", "output__error")
+    works = [WorkFacts(*row) for row in run.works.values_list(*facts)]
     rows = Task.objects.filter(run=run)
     tasks = [
         TaskFacts(*row) for row in rows.values_list("task_id", "step", "title", "intent", "status")

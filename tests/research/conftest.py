@@ -37,7 +37,7 @@ PAGES = {
         "The horn of Sumburgh was the last one in Scotland.\n"
     ),
     "keepers.md": (
-        "# Keepers\n\n## Duties\n\nA keeper of a lighthouse trims the wick and winds the clockwork. "
+        "# Keepers\n\n## Duties\n\nA keeper of a lighthouse trims the wick and winds the clock. "
         "Most lighthouses have had no keepers since 1998, when the last one was automated.\n"
     ),
     "ships.md": "# Ships\n\nA pilot boards ships outside the harbour and knows every rock.\n",
