@@ -29,10 +29,11 @@ refuse_to_start_wrong()  # servers run no checks by themselves
 browsers: Any = OwnOrigins(
     AuthMiddlewareStack(BrowserConsumer.as_asgi()), settings.WEBSOCKET_ORIGINS
 )
+programs: Any = ApiConsumer.as_asgi()  # a token only: no session, so no Origin
 websockets: Any = URLRouter(
     [
         path("ws/v1/", browsers),
-        path("ws/api/v1/", ApiConsumer.as_asgi()),  # a token only: no session, so no Origin
+        path("ws/api/v1/", programs),
         re_path(r"", WebsocketDenier.as_asgi()),
     ]
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 import httpx
+from websockets.typing import Origin
 
 from .ports import free_port
 
@@ -31,7 +32,7 @@ class Server:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.ws_url = f"ws://127.0.0.1:{self.port}"
-        self.origin = self.url
+        self.origin = Origin(self.url)
         self.log_path = data_dir / f"{kind}-{self.port}.log"
         self.process: subprocess.Popen[bytes] | None = None
         self.env = {name: os.environ[name] for name in KEPT if name in os.environ} | {
