@@ -26,7 +26,9 @@ from research.text.windows import (
 )
 
 Outcome = Literal["supported", "partly", "not_found"]
-Reason = Literal"quote near paraphrase altered number negation name unsupported".split()
+Reason = Literal[
+    "quote", "near", "paraphrase", "altered", "number", "negation", "name", "unsupported"
+]
 
 _OUTCOMES: dict[Reason, Outcome] = {
     "quote": "supported",
@@ -43,7 +45,8 @@ _TELLING = frozenset(
 )
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|cannot|nor|neither|none|nothing|without|unable|hardly)\b|n't\b|[不没未无勿非莫]", re.I
+    r"\b(?:not|no|never|cannot|nor|neither|none|nothing|without|unable|hardly)\b|n't\b|[不没未无勿非莫]",
+    re.I,
 )
 _IDENTIFIER = re.compile(
     r"\b(?:[A-Za-z0-9]+_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,}[A-Z0-9]*|\w+(?=\(\)))"
@@ -96,7 +99,10 @@ def _negated(claim: str, said: str, ours: list[str], theirs: list[str]) -> bool:
     ends = [op.dest_end for op in LCSseq.opcodes(ours, theirs) if op.tag == "equal"]
     if not matched:
         return False
-    places = [match.span() for match in re.finditer("[A-Za-z0-9_\u00c0-\u024f]+|[\u3400-\u9fff\u3040-\u30ff]", said)]
+    places = [
+        match.span()
+        for match in re.finditer("[A-Za-z0-9_\u00c0-\u024f]+|[\u3400-\u9fff\u3040-\u30ff]", said)
+    ]
     first, last = matched[0], ends[-1] - 1
     # One word more on each side: "does not" may stand just before the first common word.
     start = places[max(0, first - 1)][0]
