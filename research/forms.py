@@ -22,7 +22,7 @@ class StartForm(forms.Form):
         widget=forms.Textarea(
             attrs={
                 "rows": 3,
-                "placeholder": _("What would you like to know?"),
+                "placeholder": _("Ask anything that your sources can answer"),
                 "aria-describedby": "composer-hint",
             }
         ),

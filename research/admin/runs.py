@@ -41,7 +41,7 @@ class RunAdmin(ReadOnly, admin.ModelAdmin[Run]):
     """Runs."""
 
     list_display = ["topic_line", "user", "status", "task_count", "source_count", "created_at",
-                    "ended_at", "error_code", "page"]  # fmt: skip
+                    "page"]  # fmt: skip
     list_filter = ["status", "language", "created_at", ("user", admin.RelatedOnlyFieldListFilter)]
     search_fields = ["topic", "=stream__id", "user__username", "tasks__title"]
     list_select_related = ["user"]

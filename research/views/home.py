@@ -25,11 +25,11 @@ class Home(LoginRequiredMixin, ListView[Run]):
 
     def get_queryset(self) -> QuerySet[Run]:
         """Return the user's runs, newest first; with `?q=` those that name it."""
-        found = Run.objects.visible_to(self.request.user)
+        found = runs_of(self.request.user)
         if query := self.request.GET.get("q", "").strip()[:200]:
             matches = Q(topic__icontains=query) | Q(tasks__title__icontains=query)
             found = found.filter(pk__in=Run.objects.filter(matches).values("pk"))
-        return found.annotate(source_count=Count("sources", distinct=True))
+        return found
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add the composer and what was searched for."""
@@ -56,8 +56,11 @@ class Start(LoginRequiredMixin, View):
                 form.add_error("topic", error.message)
             else:
                 return redirect("run", run_id=started.run.pk)
-        runs = Run.objects.visible_to(request.user)
-        recent = runs.annotate(source_count=Count("sources", distinct=True))[:20]
-        return render(
-            request, "research/home.html", {"form": form, "runs": recent, "query": ""}, status=422
-        )
+        context = {"form": form, "runs": runs_of(request.user)[:20], "query": ""}
+        return render(request, "research/home.html", context, status=422)
+
+
+def runs_of(user: Any) -> QuerySet[Run]:
+    """Return a user's runs, newest first, with how many sources each has."""
+    runs = Run.objects.visible_to(user).annotate(source_count=Count("sources"))
+    return runs.order_by("-created_at", "-pk")

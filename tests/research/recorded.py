@@ -20,7 +20,8 @@ PAGE = (
     "Database transactions\n\nDjango's default behavior is to run in autocommit mode.\n\n"
     "Performing actions after commit\n\nSometimes you need to perform an action related to the "
     "current database transaction, but only if the transaction successfully commits. If the "
-    "transaction is instead rolled back, the callback is discarded and never called. 回滚时不会执行。\n"
+    "transaction is instead rolled back, the callback is discarded and never called. "
+    "回滚时不会执行。\n"
 )
 QUOTE = "If the transaction is instead rolled back, the callback is discarded and never called."
 START = PAGE.index(QUOTE)
@@ -65,7 +66,9 @@ def opening() -> Iterator[Said]:
     yield LEADER, v.WorkFinished(status="completed")
 
 
-def said(voice: Voice, message_id: str, text: str, size: int = 12, **started: Any) -> Iterator[Said]:
+def said(
+    voice: Voice, message_id: str, text: str, size: int = 12, **started: Any
+) -> Iterator[Said]:
     """A message, in pieces."""
     yield voice, v.MessageStarted(message_id=message_id, **started)
     for at in range(0, len(text), size):
@@ -82,32 +85,44 @@ def task(number: int, source: int, attempt: int = 1) -> Iterator[Said]:
     yield voice, v.TaskStarted(title=title, query=title.lower())
     yield voice, v.LLMStarted(llm_id=f"l{call}", agent_name="researcher")
     yield voice, v.ToolStarted(tool_call_id=call, tool="search", args={"query": title.lower()})
-    yield voice, v.SourceFound(
-        source_id=source,
-        title=f"Page {source} <script>alert(1)</script>",
-        uri=f"https://docs.example/{source}",
-        provider="library",
-        tool_call_id=call,
-        context="Transactions › After commit",
+    yield (
+        voice,
+        v.SourceFound(
+            source_id=source,
+            title=f"Page {source} <script>alert(1)</script>",
+            uri=f"https://docs.example/{source}",
+            provider="library",
+            tool_call_id=call,
+            context="Transactions › After commit",
+        ),
     )
-    yield voice, v.ToolFinished(
-        tool_call_id=call,
-        tool="search",
-        result=f"[S{source}:{START}-{END}] {QUOTE}",
-        duration_ms=340,
-        backend="bm25s",
-        source_ids=[source],
+    yield (
+        voice,
+        v.ToolFinished(
+            tool_call_id=call,
+            tool="search",
+            result=f"[S{source}:{START}-{END}] {QUOTE}",
+            duration_ms=340,
+            backend="bm25s",
+            source_ids=[source],
+        ),
     )
     yield voice, v.ToolStarted(tool_call_id=f"{call}n", tool="note", args={"title": title})
-    yield voice, v.NoteSaved(
-        note_id=number * 10 + attempt,
-        title=title,
-        note_type="finding",
-        tags=["rollback"],
-        content=f"- **{QUOTE}** [S{source}:{START}-{END}]",
-        tool_call_id=f"{call}n",
+    yield (
+        voice,
+        v.NoteSaved(
+            note_id=number * 10 + attempt,
+            title=title,
+            note_type="finding",
+            tags=["rollback"],
+            content=f"- **{QUOTE}** [S{source}:{START}-{END}]",
+            tool_call_id=f"{call}n",
+        ),
     )
-    yield voice, v.ToolFinished(tool_call_id=f"{call}n", tool="note", result="Saved.", duration_ms=4)
+    yield (
+        voice,
+        v.ToolFinished(tool_call_id=f"{call}n", tool="note", result="Saved.", duration_ms=4),
+    )
     summary = f"It is *discarded* [S{source}:{START}-{END}] & never [called] back."
     yield from said(voice, f"m{call}", summary, 7, kind="summary", title=title)
 

@@ -8,4 +8,3 @@ form.addEventListener('submit', () => {
   setTimeout(() => { button.disabled = true; });
 });
 addEventListener('pageshow', () => { form.querySelector('button[type=submit]').disabled = false; });
-for (const node of document.querySelectorAll('time[data-time]')) node.textContent = new Date(node.dateTime).toLocaleString();

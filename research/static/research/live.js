@@ -4,8 +4,9 @@ import {Idiomorph} from './idiomorph.js';
 
 const root = document.querySelector('[data-run]');
 const pill = document.getElementById('pill');
+const news = document.getElementById('news');
 const SUB = 's1', SILENCE_MS = 45000, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 15000;
-let cursor, seq, socket, heard, next, waited = 0, queue = [], flushing = 0, over = false, asked = 1, touched = false;
+let cursor, seq, socket, heard, next, waited = 0, queue = [], flushing = 0, telling = 0, over = false, asked = 1, touched = false;
 
 const stand = (at) => { cursor = at; seq = Number(at.split(':')[1]); };
 const say = (state) => {
@@ -66,7 +67,15 @@ function flush() {
   offerLive();
   const head = document.getElementById('run-head');
   if (head) document.title = head.dataset.title;
+  telling ||= setTimeout(tell, 3000);
   tick();
+}
+
+// For who listens: where the run stands, every few seconds at most.
+function tell() {
+  telling = 0;
+  const text = [...document.querySelectorAll('#run-head .status, .stage-active')].map((node) => node.textContent.trim()).join(', ');
+  if (news && news.textContent !== text) news.textContent = text;
 }
 
 function tick() {
@@ -167,7 +176,6 @@ document.addEventListener('submit', async (event) => {
 
 if (root) {
   stand(root.dataset.cursor);
-  for (const node of document.querySelectorAll('time[data-time]')) node.textContent = new Date(node.dateTime).toLocaleString();
   setInterval(tick, 1000);
   setInterval(() => { if (!over && Date.now() - heard > SILENCE_MS) socket?.close(); }, 5000);
   addEventListener('online', () => { if (!over && socket.readyState > 1) connect(); });
