@@ -91,7 +91,7 @@ def _plugin(md: mistune.Markdown) -> None:
 
 @cache
 def _markdown() -> mistune.Markdown:
-    plugins = ["table", "strikethrough", "url", _plugin]
+    plugins: list[Any] = ["table", "strikethrough", "url", _plugin]
     return mistune.create_markdown(renderer=_Renderer(), plugins=plugins)
 
 

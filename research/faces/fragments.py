@@ -21,7 +21,8 @@ from research.rendering import streaming
 from research.state import RunState
 
 from .cache import Cache
-from .pieces import Page, Piece
+from .piece import Piece
+from .pieces import Page
 
 LANGUAGES = dict(settings.LANGUAGES)
 _rendered = Cache(16 * 1024 * 1024)

@@ -9,44 +9,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from research.cards import Card, MemberCard, MessageCard, MomentCard, NoteCard, TaskCard, ToolCard
-from research.state import RunState
+from research.cards import Card, MessageCard, MomentCard, NoteCard, TaskCard, ToolCard
 
+from .facts import Facts
+from .piece import Piece
 from .stages import stages
-
-LEAD, REPORT = "lead", "report"
-"""The lanes that are no task's: what the leader does, and what writer and verifier do."""
 
 Text = Callable[[], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One fragment of the page."""
-
-    id: str
-    into: str
-    order: int
-    template: str
-    changed: int
-    data: dict[str, Any] = field(default_factory=dict)
-    message: str = ""
-    """The message whose text grows at the end of this piece, if one does."""
-    settled: int = 0
-    """Since when everything but that text is as it is."""
-    holds: tuple[str, ...] = ()
-    """The containers inside it. Such a piece never changes."""
-
-
 @dataclass(frozen=True)
-class Page:
+class Page(Facts):
     """Makes the pieces of a state; with `lanes`, only those of these lanes' own page."""
 
-    state: RunState
     lanes: frozenset[str] | None = None
 
     def pieces(self) -> Iterator[Piece]:
@@ -73,66 +52,31 @@ class Page:
             if message.kind == "section" and section and section.born > after:
                 yield f"msg-{message.message_id}"
 
-    # --- what several pieces need --------------------------------------------------------------
-    @cached_property
-    def _gone_last(self) -> dict[str, int]:
-        """When a card of each kind was last dropped."""
-        last: dict[str, int] = {}
-        for key, seq in self.state.dropped.items():
-            kind = key.partition(":")[0]
-            last[kind] = max(last.get(kind, 0), seq)
-        return last
-
-    @cached_property
-    def _lanes(self) -> dict[str | None, TaskCard]:
-        return {task.stream_token: task for task in self.state.tasks.values()}
-
-    def _last(self, *kinds: str) -> int:
-        """Return when cards of these kinds, of which the page shows the number, changed last."""
-        last = max(self._gone_last.get(kind, 0) for kind in kinds)
-        for kind in kinds:
-            cards: dict[Any, Card] = getattr(self.state, kind + "s")
-            last = max(last, max((card.changed for card in cards.values()), default=0))
-        return last
-
-    def _member(self, card: Card) -> MemberCard | None:
-        return self.state.members.get(card.member or "")
-
-    def _token(self, card: Card) -> str:
-        """Return the lane that a card stands in."""
-        if card.stream_token == REPORT:
-            return REPORT
-        return card.stream_token or LEAD if card.stream_token in self._lanes else LEAD
-
     def _shows(self, container: str) -> bool:
         return self.lanes is None or container.partition("_")[2] in self.lanes
-
-    def _settled(self, card: Card) -> int:
-        """Return since when what a lane's card shows besides itself is as it is."""
-        member, task = self._member(card), self._lanes.get(card.stream_token)
-        return max(card.born, member.born if member else 0, task.born if task else 0)
 
     # --- head, plan, members -------------------------------------------------------------------
     def _overview(self) -> Iterator[Piece]:
         state = self.state
         yield Piece("run-head", "head", 0, "head", state.run.changed, {"run": state.run})
-        last = max(state.run.changed, self._last("task", "source", "note", "section", "citation"))
+        last = max(state.run.changed, self.last("task", "source", "note", "section", "citation"))
         yield Piece("stages", "rail", 0, "stages", last, {"stages": stages(state)})
         for name in ("section", "source", "note"):
             count = len(getattr(state, name + "s"))
-            last = self._last(name)
+            last = self.last(name)
             yield Piece(f"count-{name}", f"badge_{name}", 0, "count", last, {"count": count})
         for task in state.in_plan_order():
-            member = self._member(task)
+            member = self.member(task)
             changed = max(task.changed, member.born if member else 0)
-            data = {"task": task, "member": member}
+            data: dict[str, Any] = {"task": task, "member": member}
             yield Piece(f"plan-{task.task_id}", "plan", task.step, "task", changed, data)
         for member in state.members.values():
             name = hashlib.sha256(member.name.encode()).hexdigest()[:12]
             task_of = state.tasks.get(member.task_id or 0)
             ended = state.run.changed if state.run.ended else 0
             changed = max(member.changed, task_of.changed if task_of else 0, ended)
-            data = {"member": member, "task": task_of, "active": member.activity and not ended}
+            active = bool(member.activity) and not ended
+            data = {"member": member, "task": task_of, "active": active}
             yield Piece(f"member-{name}", "members", member.index, "member", changed, data)
 
     # --- the timeline --------------------------------------------------------------------------
@@ -140,19 +84,19 @@ class Page:
         token = task.stream_token or ""
         head, items = f"head_{token}", f"items_{token}"
         if self.lanes is None:
-            order, born, holds = task.task_id, task.born, (head, items)
+            order, born, holds = task.task_id or 0, task.born, (head, items)
             yield Piece(f"lane-{token}", "timeline", order, "lane", born, holds=holds)
         if self._shows(head):
-            member = self._member(task)
+            member = self.member(task)
             changed = max(task.changed, member.born if member else 0)
-            data = {"task": task, "member": member}
+            data: dict[str, Any] = {"task": task, "member": member}
             yield Piece(f"lanehead-{token}", head, 0, "lanehead", changed, data)
 
     def _item(self, card: Card) -> Piece | None:
-        into = f"items_{self._token(card)}"
-        settled = self._settled(card)
+        into = f"items_{self.token(card)}"
+        settled = self.settled(card)
         changed = max(card.changed, settled)
-        data = {"card": card, "member": self._member(card)}
+        data: dict[str, Any] = {"card": card, "member": self.member(card)}
         match card:
             case ToolCard():
                 return Piece(f"tool-{card.tool_call_id}", into, card.born, "tool", changed, data)
@@ -171,11 +115,11 @@ class Page:
 
     def _said(self, card: MessageCard, into: str, order: int) -> Piece:
         """Return a message: growing text while it comes, Markdown when it is there."""
-        settled = self._settled(card)
+        settled = self.settled(card)
         back = self.state.dropped.get(f"section:{card.section}", 0) if card.section else 0
         settled = max(settled, back)
         text: Text = partial(self.state.text_of, card.message_id)
-        data = {"card": card, "member": self._member(card), "text": text}
+        data: dict[str, Any] = {"card": card, "member": self.member(card), "text": text}
         live = card.status == "streaming"
         return Piece(
             f"msg-{card.message_id}",
@@ -208,7 +152,7 @@ class Page:
                     source.changed if source else state.dropped.get(f"source:{source_id}", 0),
                 )
                 checks[number], sources[source_id] = check, source
-            data = {"card": section, "checks": checks, "sources": sources}
+            data: dict[str, Any] = {"card": section, "checks": checks, "sources": sources}
             name = f"section-{section.section}"
             yield Piece(name, "report", section.section, "section", changed, data)
         tasks = [state.tasks[number] for number in state.run.gaps if number in state.tasks]
@@ -219,7 +163,7 @@ class Page:
         for _, ref in sorted(state.citation_refs().items()):
             refs.setdefault(ref["source_id"], []).append(ref)
         cited = [(state.sources.get(source_id), refs[source_id]) for source_id in refs]
-        last = self._last("section", "source")
+        last = self.last("section", "source")
         yield Piece("references", "endnotes", 1, "references", last, {"cited": cited})
 
     def _evidence(self) -> Iterator[Piece]:
@@ -231,18 +175,22 @@ class Page:
                 numbers.setdefault(ref["source_id"], []).append(ref["number"])
                 at = max(cited_at.get(ref["source_id"], 0), section.born)
                 cited_at[ref["source_id"]] = at
-        uncited = self._gone_last.get("section", 0)
+        uncited = self.gone_last.get("section", 0)
         for source in state.sources.values():
             number = source.source_id
-            member = self._member(source)
+            member = self.member(source)
             changed = max(
                 source.changed, cited_at.get(number, 0), uncited, member.born if member else 0
             )
-            data = {"card": source, "member": member, "numbers": numbers.get(number, [])}
+            data: dict[str, Any] = {
+                "card": source,
+                "member": member,
+                "numbers": numbers.get(number, []),
+            }
             yield Piece(f"source-{number}", "sources", number, "source", changed, data)
         for note in state.notes.values():
-            changed = max(note.changed, self._settled(note))
-            data = {"card": note, "member": self._member(note), "whole": True}
+            changed = max(note.changed, self.settled(note))
+            data = {"card": note, "member": self.member(note), "whole": True}
             yield Piece(f"notecard-{note.note_id}", "notes", note.note_id, "note", changed, data)
 
 

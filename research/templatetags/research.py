@@ -99,7 +99,7 @@ def initials(member: MemberCard | None) -> str:
     """Return one or two signs that stand for a member: `R2` for `researcher-2`."""
     name = member.name if member else "·"
     parts = re.findall(r"[^\W_]+", name)[:9] or [name[:1]]
-    first = parts[0][:1].upper()
+    first: str = parts[0][:1].upper()
     return first + (
         parts[-1][:2] if parts[-1].isdigit() else parts[-1][:1] if len(parts) > 1 else ""
     )

@@ -155,7 +155,8 @@ def report() -> Iterator[Said]:
             ),
         )
     yield VERIFIER, v.WorkStarted(member="verifier")
-    for number, verdict in ((1, "supported"), (2, "partly")):
+    verdicts: tuple[tuple[int, Any], ...] = ((1, "supported"), (2, "partly"))
+    for number, verdict in verdicts:
         yield (
             VERIFIER,
             v.CitationChecked(

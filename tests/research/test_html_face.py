@@ -47,7 +47,7 @@ def order_of(html: str) -> int:
 
 def page_at(upto: int, lanes: frozenset[str] | None = None) -> Dom:
     state = fold(None, LOG[:upto])
-    dom = {}
+    dom: Dom = {}
     for piece in Page(state, lanes).pieces():
         html = render(SCOPE, piece)
         assert piece.id not in dom, "an id stands once on a page"

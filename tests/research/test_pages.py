@@ -39,10 +39,10 @@ def run(ada: User) -> Run:
 
 
 def text_of(response: Any) -> str:
-    return response.content.decode()
+    return str(response.content.decode())
 
 
-PLACES = {
+PLACES: dict[str, Any] = {
     "task_id": 1,
     "tool_call_id": "c1-1",
     "source_id": 1,
@@ -54,7 +54,7 @@ def addresses_of(run_id: object) -> list[str]:
     """Every address of a run that the URL conf knows, and so every one that is added later."""
     found = []
     for pattern in get_resolver("research.urls").url_patterns:
-        names = pattern.pattern.converters  # type: ignore[union-attr]
+        names = pattern.pattern.converters
         if "run_id" in names:
             kwargs = {name: PLACES[name] for name in names if name != "run_id"}
             found.append(reverse(pattern.name, kwargs={"run_id": run_id, **kwargs}))  # type: ignore[union-attr]
