@@ -13,6 +13,7 @@ from django.contrib.auth import get_user_model
 from research.library.index import Index, IndexedChunk, load, query_tokens
 from research.library.page import TERM_LEVEL
 from research.models.library import Collection
+from research.text.headings import heading_tokens
 from research.text.tokens import content
 from research.tools.search.base import LIMIT, OutlineItem, Passage, SearchResult, SearchScope
 
@@ -27,8 +28,9 @@ _VERSIONED = re.compile(
     re.I,
 )
 _ASIDE_WEIGHT = 0.25
-_POOL = 200
+_POOL = 300
 _OUTLINE_FIT = 0.7
+_HEADING = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,25 @@ def _hits(index: Index, words: list[str], versions: bool) -> list[_Hit]:
         match = len(title & wanted) / len(title) if title else 0.0
         worth[number] = sum(found[:3]) / 3 / top + 0.5 * match
     highest = max(worth.values())
+    rare = {word: index.rarity(word) for word in words}
     hits = []
     for number, passage in zip(numbers.tolist(), best.tolist(), strict=True):
         score = float(scores[passage]) * (0.5 + 0.5 * worth[number] / highest)
         if not versions and _ASIDE.search(index.documents[number].path):
             score *= _ASIDE_WEIGHT
-        hits.append(_Hit(index.chunk(passage), score))
+        chunk = index.chunk(passage)
+        hits.append(_Hit(chunk, score * (1 + _HEADING * _fit(chunk.headings[-1:], rare))))
     return hits
+
+
+def _fit(headings: tuple[str, ...], rare: dict[str, float]) -> float:
+    """Return how far a passage's own heading and the query say the same, 1 for all of both."""
+    own = frozenset(heading_tokens(headings[0])) if headings else frozenset()
+    total = sum(rare.values())
+    if not own or not total:
+        return 0.0
+    said = sum(weight for word, weight in rare.items() if word in own) / total
+    return said * len(own & rare.keys()) / len(own)
 
 
 def _children(chunk: IndexedChunk, parent: str) -> list[tuple[int, int, str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import shutil
 import tempfile
@@ -93,6 +94,11 @@ class Index:
             return 0
         ends = self._bm25.scores["indptr"]
         return int(ends[number + 1] - ends[number])
+
+    def rarity(self, word: str) -> float:
+        """Return the inverse document frequency of a word, 0 for one that no passage holds."""
+        count = self.frequency(word)
+        return math.log(1 + (len(self) - count + 0.5) / (count + 0.5)) if count else 0.0
 
     def chunk(self, number: int) -> IndexedChunk:
         """Return the passage of this number."""

@@ -10,7 +10,9 @@ _QUESTION = re.compile(
     r"(?:what|which|how|why|when|where|who|can|do|does|is|are|should|will)\b[\s'’]{0,2}", re.I
 )
 _WORDS = re.compile(r"[A-Za-z]+")
-_GENERIC = frozenset("protection framework support system module reference overview guide faq".split())
+_GENERIC = frozenset(
+    "protection framework support system module reference overview guide faq".split()
+)
 
 
 def acronyms(heading: str) -> frozenset[str]:

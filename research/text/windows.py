@@ -94,7 +94,8 @@ def _whole_words(text: str, start: int, end: int) -> Window:
     start, end = max(0, start), min(len(text), end)
     left = max(text.rfind(mark, start - 200 if start > 200 else 0, start) for mark in "\n.。！？")
     right = min(
-        (at for mark in "\n.。！？" if (at := text.find(mark, end, end + 200)) >= 0), default=end - 1
+        (at for mark in "\n.。！？" if (at := text.find(mark, end, end + 200)) >= 0),
+        default=end - 1,
     )
     return Window(left + 1 if left >= 0 else (0 if start <= 200 else start), right + 1)
 
@@ -110,7 +111,9 @@ def best_windows(claim: str, text: str) -> list[Window]:
             part = text[max(0, (slot - 1) * size) : (slot + 2) * size].lower()
             counts[slot] = len(wanted & set(_WORD.findall(part)))
     best = sorted(counts, key=lambda slot: (-counts[slot], slot))[:_MAX_WINDOWS]
-    return [_whole_words(text, slot * size - size // 2, (slot + 1) * size + size // 2) for slot in best]
+    return [
+        _whole_words(text, slot * size - size // 2, (slot + 1) * size + size // 2) for slot in best
+    ]
 
 
 def narrowed(window: Window, text: str) -> list[Window]:
@@ -129,6 +132,5 @@ def around(window: Window, text: str, side: int = _SIDE) -> Window:
 def words_in_order(text: str) -> list[str]:
     """Return the words of a text in order, each Han character as one."""
     return [
-        word if is_cjk(word[0]) else word.lower()
-        for word in _WORD.findall(text.replace("’", "'"))
+        word if is_cjk(word[0]) else word.lower() for word in _WORD.findall(text.replace("’", "'"))
     ]

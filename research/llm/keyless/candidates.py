@@ -27,7 +27,7 @@ _DANGLING_ZH = re.compile(
     "这|该|其(?!他|它|实)|它|此|但|而且|而(?!是)|然而|因此|所以|另外|此外|同时|于是|否则|不过|并且|并(?!行|发)|也|还|"
     "上述|如上|以上|那么|那|他们|他|她|例如|比如|即|接着|然后|最后|再|反之|相反|换句话说|也就是说|同样"
 )
-_FRAGMENT = re.compile(r"[,，、:：(（]\Z|\b(?:and|or|the|of|to|a|an|in|with|e\.g|i\.e)\.?\Z")
+_FRAGMENT = re.compile(r"[,，、(（]\Z|\b(?:and|or|the|of|to|a|an|in|with|e\.g|i\.e)\.?\Z")
 _DEBRIS = re.compile(
     r"::|:[a-z]+:`|``|\.\. |</?[a-z]+[ >/]|\{\{|\}\}|\{%|%\}|>>>|=>|\$ |&&|\|\||\\n|→|⇒|\bdef \w+\(|"
     r"^\s*(?:import|from) \w|[A-Za-z_]\w* = \w|\(self\b|^[#$>]|\w+\(\*{1,2}\w|\"\"\"|\[\d{1,3}\]|-> \w+:"
@@ -35,8 +35,8 @@ _DEBRIS = re.compile(
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'’“”\"()\-，。；：！？、（）《》「」…—–/%]")
 _END = re.compile(r"[.!?。！？；;][\"'”’)）」』\]]*\Z")
 _ELSEWHERE = re.compile(
-    r"\b(?:above|below|as follows|the following|previous(?:ly)? (?:section|example|described|mentioned)|"
-    r"(?:this|next|last) (?:section|document|page|chapter|example|tutorial|part)|(?:in|of) this case|"
+    r"\b(?:above|below|as follows|like (?:this|so)|(?:in|with) this (?:manner|way|case)|the following|previous(?:ly)? (?:section|example|described|mentioned)|"
+    r"(?:this|next|last) (?:section|document|page|chapter|example|tutorial|part)|of this case|"
     r"(?:Table|Figure|Section|Example|Chapter) \d+(?:\.\d+)*|step \d)\b|上述|如上|如下|下面|上文|下文|下图|上图|本节|本章",
     re.I,
 )

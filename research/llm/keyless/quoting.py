@@ -94,6 +94,8 @@ def quote(item: Scored, room: int = EXTENDED) -> Quote | None:
     if span is None:
         return None
     at, to = span
+    # What a colon announces, a listing or a list, is not quoted: the sentence ends before it.
+    to -= candidate.passage.text[at:to].endswith((":", "："))
     passage = candidate.passage
     said = (
         " ".join(passage.text[at:to].split("\n"))

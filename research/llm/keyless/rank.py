@@ -23,8 +23,8 @@ from research.llm.keyless.candidates import (
 )
 from research.llm.keyless.evidence import Evidence, Found
 from research.llm.keyless.facets import WORDS, Facet
-from research.text.language import Language
 from research.text.headings import acronyms, heading_tokens
+from research.text.language import Language
 from research.text.tokens import content, tokens
 
 _INHERITED = 0.42
@@ -45,6 +45,8 @@ _SECTION_LEAD = 0.45
 _PARAGRAPH_FIRST = 0.06
 _ROW = 0.3
 _ELSEWHERE = 0.2
+_COLON = 0.4
+_CODE_ROW = 0.6
 _LAMBDA = 0.85
 _SAME = 0.75
 _COVER = 0.25
@@ -103,9 +105,7 @@ def _share(words: frozenset[str], query: Query) -> float:
     if not total:
         return 0.0
     cap = max(total * 0.5, 1e-9) if len(query.weights) > 1 else total
-    held = sum(
-        min(weight, cap) for word, weight in query.weights.items() if word in words
-    )
+    held = sum(min(weight, cap) for word, weight in query.weights.items() if word in words)
     return min(1.0, held / (0.8 * total))
 
 
@@ -217,13 +217,15 @@ class Ranker:
         passage = quote.passage
         first = quote.index == 0 and self._firsts[passage.source, passage.headings] == passage.start
         if first:
-            return _SECTION_FIRST + _SECTION_LEAD * section.covers * min(1.0, section.contains + 0.2)
+            return _SECTION_FIRST + _SECTION_LEAD * section.covers * min(
+                1.0, section.contains + 0.2
+            )
         return _PARAGRAPH_FIRST if quote.sentence.first else 0.0
 
     def _faults(self, text: str, quote: Candidate, language: Language) -> float:
         worse = 0.0
         if text.endswith((":", "：")):
-            worse += 0.35
+            worse += _COLON
         if is_pointer(text):
             worse += 0.25
         if points_elsewhere(text):
@@ -232,13 +234,15 @@ class Ranker:
             worse += 0.3
         if is_dangling(text):
             worse += 0.12
-        if symbol_share(text) > 0.12:
-            worse += 0.3
+        if symbol_share(text) > (0.12 if quote.sentence else 0.08):
+            worse += 0.3 if quote.sentence else _CODE_ROW
         if text.endswith(("?", "？")):
             worse += 0.25
         if quote.sentence is not None:
-            if not has_end(text):
-                worse += 0.1 if len(quote.words) > 7 else 0.25
+            if not has_end(text) and not text.endswith((":", "：")):
+                worse += 0.1 if len(quote.words) > 7 else 0.3
+            if text.startswith(("(", "（")):
+                worse += 0.2
             if is_debris(text):
                 worse += 0.6
         if len(quote.words) > (60 if language == "zh" else 45):
