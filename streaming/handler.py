@@ -16,6 +16,7 @@ from . import vocabulary as v
 from .events import DATA, Data, Ended, Voice
 from .queue_sink import QueueSink, SupportsPut
 from .sinks import Nowhere, Sink
+from .text import clean_json
 
 MessageKind = Literal["text", "summary", "section"]
 
@@ -67,7 +68,7 @@ class StreamHandler:
         name = re.sub(r"[^a-z0-9_.-]", "_", event_type.removeprefix("custom.").lower())
         if not v.CUSTOM.fullmatch(f"custom.{name}"):
             raise ValueError(f"{event_type!r} cannot be the name of an event.")
-        await self.say(v.Custom.model_validate(v.clean_json(dict(data))), f"custom.{name}")
+        await self.say(v.Custom.model_validate(clean_json(dict(data))), f"custom.{name}")
 
     async def flush(self) -> None:
         """Wait until everything that was said is committed."""

@@ -78,7 +78,8 @@ class Hub:
         finally:
             feed.watchers -= 1
             async with lock:
-                if not feed.watchers and self._feeds.pop(stream_id, None):
+                if not feed.watchers and stream_id in self._feeds:
+                    del self._feeds[stream_id]
                     await self._leave(stream_id)
 
     async def _open(self, stream_id: UUID) -> Feed:
@@ -126,7 +127,7 @@ class Hub:
         while True:
             try:
                 self._channel = await self._layer.new_channel("hub")
-                for stream_id in list(self._feeds):
+                for stream_id in list(self._doors):  # those that are just being opened, too
                     await self._join(stream_id)
                 while True:
                     message = await self._layer.receive(self._channel)

@@ -236,7 +236,7 @@ def head(stream_id: UUID) -> Head:
 def heads(stream_ids: Sequence[UUID]) -> dict[UUID, Head]:
     """Return where streams stand, in one query."""
     rows = Stream.objects.filter(pk__in=stream_ids).values_list("pk", "epoch", "head", "closed")
-    return {pk: Head(*rest) for pk, *rest in rows}
+    return {pk: Head(epoch, seq, closed) for pk, epoch, seq, closed in rows}
 
 
 def blob(stream_id: UUID, hash: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from . import vocabulary as v
 from .events import Data, Ended, Event, Voice
 
-STARTS: dict[str, tuple[str, str]] = {  # type: (what it opens, key in its data)
+STARTS: dict[str, tuple[str, str]] = {  # a type of event: (what it opens, key in its data)
     "task.started": ("task", ""),
     "work.started": ("work", ""),
     "agent.started": ("agent", ""),

@@ -72,14 +72,15 @@ class LogSink:
         """Take the event; raise what made an earlier one fail. It waits while the FIFO is full."""
         self._check()
         if self._conf.merge_ms and isinstance(data, DELTAS):
-            self._merge(voice, data)
-            return
-        if self._texts:
-            self._push_texts(voice.source_member)
-        self._say(draft(voice, data, type=type, limit=self._conf.event_bytes))
-        if len(self._said) >= TOGETHER:
-            item = self._take()
-            await self._writer.append(item)
+            many = self._merge(voice, data)
+        else:
+            if self._texts:
+                self._push_texts(voice.source_member)
+            self._say(draft(voice, data, type=type, limit=self._conf.event_bytes))
+            many = len(self._said) >= TOGETHER
+        if many or self._writer.is_full():
+            self._hand_over()
+            await self._writer.room()
             await asyncio.sleep(0)  # whoever never waits must not keep the loop from followers
 
     def push(self) -> None:
@@ -91,18 +92,21 @@ class LogSink:
     async def flush(self) -> None:
         """Wait until all that was said is committed."""
         self.push()
-        await self._writer.call(lambda: None)
+        await self._writer.drained()
         await asyncio.sleep(0)  # an error of the writer comes by the loop
         self._check()
 
     # --- text ----------------------------------------------------------------------------------
-    def _merge(self, voice: Voice, data: Delta) -> None:
+    def _merge(self, voice: Voice, data: Delta) -> bool:
+        """Let a piece of text wait for company; tell whether there was enough of it."""
         pieces = self._texts.setdefault((voice, data.__class__, data.message_id), [])
         pieces.append(data.delta)
         if len(pieces) > 256:
             self._push_texts(voice.source_member)
-        elif self._text_timer is None:
+            return True
+        if self._text_timer is None:
             self._text_timer = self._loop.call_later(self._conf.merge_ms / 1000, self._text_is_due)
+        return False
 
     def _text_is_due(self) -> None:
         self._text_timer = None
@@ -131,7 +135,7 @@ class LogSink:
         return Append(self._stream_id, said, self._claim, self._failed)
 
     def _hand_over(self) -> None:
-        """Queue what was said. It never waits: it is bounded by `TOGETHER`."""
+        """Queue what was said. It never waits: who speaks again finds the FIFO full, and does."""
         if self._said and not self.error:
             try:
                 self._writer.put(self._take())
