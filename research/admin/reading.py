@@ -10,7 +10,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 
 class ReadOnly:
@@ -52,7 +52,7 @@ class RowsInline(ReadOnly, admin.TabularInline[Any, Any]):
 def link_to(row: Model | None) -> SafeString:
     """Return a link to a row's page in the admin."""
     if row is None:
-        return format_html("–")
+        return mark_safe("–")
     meta = row._meta
     href = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
     return format_html('<a href="{}">{}</a>', href, str(row)[:80])

@@ -86,7 +86,7 @@ class RunAdmin(ReadOnly, admin.ModelAdmin[Run]):
                  "citation": "citations"}  # fmt: skip
         parts = [
             format_html(
-                '<a href="{}?run__stream__id__exact={}">{}</a>',
+                '<a href="{}?run__exact={}">{}</a>',
                 reverse(f"admin:research_{model}_changelist"),
                 run.pk,
                 label,
