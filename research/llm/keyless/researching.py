@@ -35,6 +35,7 @@ _SHOWN = 3
 _WEAK = 0.35
 _FACET_OWN = 0.6
 _FLOOR = 0.6
+_COMPARED = 1.5
 _NOTHING = {
     "en": "No passage that was found answers this.",
     "zh": "没有找到能回答这一点的内容。",
@@ -95,6 +96,8 @@ def _says(title: str, query: str) -> bool:
 def find_quotes(ranked: Sequence[Scored], query: Query, count: int) -> list[Quote]:
     """Return up to `count` quotes that answer the query, best first, each able to stand alone."""
     room = EXTENDED_ZH if query.language == "zh" else EXTENDED
+    if query.facet == "compare":
+        room = int(room * _COMPARED)
     good = [item for item in ranked if item.match >= _WEAK] or list(ranked[:3])
     found: list[Quote] = []
     floor = ranked[0].score * _FLOOR if ranked else 0.0

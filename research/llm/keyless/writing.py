@@ -126,6 +126,10 @@ def _outlined(notes: Sequence[Tagged], language: Language) -> list[str]:
     return []
 
 
+def _task_number(task: str) -> tuple[bool, int]:
+    return (not task.isdecimal(), int(task) if task.isdecimal() else 0)
+
+
 def _shares(count: int) -> list[int]:
     """Return how many statements of each task the lead takes, the first task most."""
     if count <= 1:
@@ -139,7 +143,8 @@ def _lead(prompt: Prompt) -> str:
     language = prompt.language
     notes = prompt.all("note")
     findings = [note for note in notes if not _is_outline(note)]
-    tasks = list(dict.fromkeys(note.attributes.get("task", "") for note in findings))
+    # Researchers work side by side: their notes come in any order, the plan's order is the tasks'.
+    tasks = sorted({note.attributes.get("task", "") for note in findings}, key=_task_number)
     by_task = {
         task: [
             line
