@@ -130,7 +130,10 @@ class LocalEngine:
     async def _take_over(self, run_id: UUID, name: str) -> None:
         """Queue work again that a process left which is gone: this one has the lock now."""
         logger.info("taking over %s of %s", name, run_id)
-        await self._runtime.writer.call(partial(apply, run_id, works.take_over(name)))
+        try:
+            await self._runtime.writer.call(partial(apply, run_id, works.take_over(name)))
+        except Exception:  # one run must not keep the others from going on
+            logger.exception("%s of %s could not be taken over", name, run_id)
 
     def _spawn(self, coroutine: Any, name: str) -> asyncio.Task[None]:
         # A context of its own: the caller's would carry a request's thread along.
