@@ -1,0 +1,219 @@
+"""What a person does and sees, from the question to the passage that answers it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from playwright.async_api import WebSocketRoute, expect
+
+from tests.research.conftest import TOPIC
+from tests.research.hostile import EVIL
+from tests.rig.server import Server
+
+from .conftest import Open, Visit
+
+pytestmark = pytest.mark.browser
+Visiting = Callable[..., Awaitable[Visit]]
+
+RECORD = """
+from django.contrib.auth.models import User
+from streaming import log
+from research.models import Run
+from tests.research import hostile, recorded
+events = {events}
+run = Run.objects.first() or recorded.record(User.objects.get(username="ada"), [])
+log.append(run.pk, recorded.drafts(events[run.stream.head:{upto}]))
+print(run.pk)
+"""
+
+
+async def record(server: Server, events: str, upto: int | None = None) -> str:
+    """Write some more of a recorded log, in a process beside the server; return the run's page."""
+    code = RECORD.format(events=events, upto=upto)
+    told = await asyncio.to_thread(server.manage, "shell", "--no-imports", "-v", "0", "-c", code)
+    run = told.split()[-1]
+    return f"{server.url}/runs/{run}/"
+
+
+async def test_from_the_question_to_the_passage_that_answers_it(
+    site: Open, visit: Visiting
+) -> None:
+    ada = await visit(site())
+    began = time.monotonic()
+    await ada.ask(TOPIC)
+    await ada.page.wait_for_selector("#members > li")
+    assert time.monotonic() - began < 3, "the first events are on the page at once"
+
+    await expect(ada.page.locator("#pill")).to_have_class(re.compile("pill-live"))
+    await expect(ada.page.locator("#timeline .lane")).to_have_count(2)
+    await ada.page.wait_for_selector(".is-streaming [data-text]")
+    await ada.complete()
+    await expect(ada.page).to_have_title(re.compile("^✓ "))
+    assert await ada.page.locator(".is-streaming").count() == 0
+    assert "[S" not in await ada.page.inner_text("#report")
+
+    live = await ada.as_it_stands()
+    assert await ada.as_reloaded() == live
+
+    citation = ada.page.locator("#report .cite a").first
+    await citation.focus()
+    card = ada.page.locator("#report .cite-card").first
+    await expect(card).to_be_visible()
+    await expect(card).to_contain_text(re.compile("Supported|Partly|Not found"))
+    await citation.click()
+    quote = ada.page.locator("mark#quote")
+    await expect(quote).to_be_in_viewport()
+    assert "lighthouse" in await quote.inner_text()
+    assert ada.trouble == []
+
+
+async def test_a_page_whose_socket_is_cut_again_and_again_ends_up_exact(
+    site: Open, visit: Visiting
+) -> None:
+    ada = await visit(site())
+    cuts = 0
+
+    def through_a_bad_line(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        frames = 0
+
+        async def pass_on(message: str | bytes) -> None:
+            nonlocal frames, cuts
+            frames += 1
+            if frames > 6 and cuts < 5:
+                cuts += 1
+                await server.close()
+                await socket.close(code=3000)
+            else:
+                socket.send(message)
+
+        server.on_message(pass_on)
+
+    await ada.page.route_web_socket("**/ws/v1/", through_a_bad_line)
+    await ada.ask(TOPIC)
+    await ada.complete()
+    assert cuts >= 3
+    live = await ada.as_it_stands()
+    assert await ada.as_reloaded() == live
+
+
+async def test_cancel_is_shown_when_the_server_has_confirmed_it(
+    site: Open, visit: Visiting
+) -> None:
+    ada = await visit(site(delay=0.3))
+    await ada.ask(TOPIC)
+    await ada.page.wait_for_selector("#plan > li")
+    await ada.page.click("#run-head button")
+    await ada.until("cancelled")
+    await expect(ada.page).to_have_title(re.compile("^✕ "))
+    await ada.complete()
+    assert ada.trouble == []
+
+
+async def test_what_a_reader_has_opened_stays_open_while_it_changes(
+    site: Open, visit: Visiting
+) -> None:
+    server = site()
+    ada = await visit(server)
+    page = await record(server, "recorded.whole()", 15)
+    await ada.page.goto(page)
+    await ada.page.click("#tool-c1-1 summary")
+    await expect(ada.page.locator("#tool-c1-1 details")).to_have_attribute("open", "")
+    await record(server, "recorded.whole()", 19)
+    await expect(ada.page.locator("#tool-c1-1")).to_contain_text("340 ms")
+    await expect(ada.page.locator("#tool-c1-1 details")).to_have_attribute("open", "")
+    await record(server, "recorded.whole()")
+    await ada.complete()
+    live = await ada.as_it_stands()
+    assert await ada.as_reloaded() == live
+    assert ada.trouble == []
+
+
+async def test_a_page_that_is_far_behind_is_fetched_anew_and_goes_on(
+    site: Open, visit: Visiting
+) -> None:
+    server = site()
+    ada = await visit(server)
+    is_down = False
+
+    def line(socket: WebSocketRoute) -> None:
+        upstream = socket.connect_to_server()
+
+        async def pass_on(message: str | bytes) -> None:
+            await socket.close(code=3000) if is_down else socket.send(message)
+
+        upstream.on_message(pass_on)
+
+    await ada.page.route_web_socket("**/ws/v1/", line)
+    fetched: list[str] = []
+    ada.page.on(
+        "request", lambda it: fetched.append(it.url) if it.resource_type == "fetch" else None
+    )
+    much = "[*recorded.opening(), *recorded.said(recorded.researcher(1), 'm', 'word ' * 900, 5)]"
+    page = await record(server, much, 20)
+    await ada.page.goto(page)
+    await expect(ada.page.locator("#pill")).to_have_class(re.compile("pill-live"))
+    is_down = True
+    await record(server, much, 800)
+    await expect(ada.page.locator("#pill")).to_have_class(re.compile("pill-reconnecting"))
+    is_down = False
+    await expect(ada.page.locator("#msg-m")).to_contain_text("word " * 700, timeout=20_000)
+    assert fetched == [page]
+    await expect(ada.page.locator("#pill")).to_have_class(re.compile("pill-live"))
+    await record(server, much)
+    await expect(ada.page.locator("#msg-m .prose")).to_be_visible()
+    assert fetched == [page]
+
+
+async def test_nothing_that_a_stranger_wrote_runs_or_calls_home(
+    site: Open, visit: Visiting
+) -> None:
+    server = site()
+    ada = await visit(server)
+    page = await record(server, "hostile.events()", 6)
+    await ada.page.goto(page)
+    await record(server, "hostile.events()")
+    await ada.complete()
+    assert EVIL[:24] in await ada.page.inner_text("#head")
+    for name in ("sources", "notes", "timeline"):
+        await ada.page.evaluate(f"document.getElementById('show-{name}').click()")
+    await ada.as_reloaded()
+    await ada.page.goto(f"{page}tasks/1/")
+    await ada.complete()
+    assert ada.trouble == []
+
+
+async def test_without_a_script_a_person_asks_reads_and_cancels(
+    site: Open, visit: Visiting
+) -> None:
+    ada = await visit(site(delay=0.3), script=False)
+    await ada.ask(TOPIC)
+    await ada.page.wait_for_selector("#members > li")
+    await ada.page.click("#run-head button")
+    for _ in range(40):
+        status = await ada.page.get_attribute("#run-head", "data-status")
+        if status == "cancelled":
+            break
+        assert status == "cancelling"
+        await ada.page.wait_for_timeout(100)
+        await ada.page.reload()
+    assert status == "cancelled"
+    await ada.page.click("label[for=show-sources]")
+    await expect(ada.page.locator(".pane-sources")).to_be_visible()
+    assert ada.trouble == []
+
+
+@pytest.mark.parametrize("width", [360, 768, 1024, 1600])
+async def test_no_page_is_wider_than_its_window(site: Open, visit: Visiting, width: int) -> None:
+    server = site()
+    ada = await visit(server, width=width)
+    page = await record(server, "recorded.whole()")
+    for address in (server.url, page, f"{page}tasks/1/", f"{page}sources/1/", f"{page}tools/c1-1/"):
+        await ada.page.goto(address)
+        wide: Any = await ada.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, address
