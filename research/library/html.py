@@ -9,6 +9,7 @@ from lxml import etree, html
 
 from research.library.html_table import is_data_table, table_rows, text_of
 from research.library.page import TERM_LEVEL, BlockKind, Draft, Page, bare_heading
+from research.library.plain import read_plain
 
 _SKIPPED = frozenset(
     [
@@ -120,6 +121,7 @@ _ROLES = frozenset(
     ["navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary"]
 )
 _SIGNATURES = re.compile(r"(?:\A|\s)(?:sig|py|function|method|class|attribute)(?:\s|\Z)")
+_TAG = re.compile(r"<[^<>]{0,2000}>")
 _DOCTYPE = re.compile(r"\A\s{0,64}<\?xml[^>]{0,200}\?>")
 
 
@@ -277,6 +279,9 @@ def read_html(text: str, name: str) -> Page:
         root = html.document_fromstring(source, parser=parser)
     except (etree.ParserError, ValueError):
         root = html.document_fromstring("<p></p>")
+    if any("depth" in error.message for error in parser.error_log):
+        # The parser gives up on pages nested thousands deep; their words can still be read.
+        return read_plain(_TAG.sub("\n", text), name)
     title = next((text_of(found) for found in root.iter("title")), "")
     body = root.find("body")
     draft = Draft()
