@@ -21,6 +21,7 @@ from .members import Role
 
 VERSION = 1
 BLOB_PREVIEW = 2048
+ENVELOPE = 192  # the most bytes of an event around its voice and its data
 DATA: dict[str, type[Data]] = {}  # filled by streaming.vocabulary
 TERMINAL = {"run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled"}
 
@@ -137,7 +138,7 @@ def draft(voice: Voice, data: Data, *, type: str = "", limit: int = 65_536) -> D
     `type` is needed for `custom.*` only. Raises `EventTooLarge` where that does not help.
     """
     text, blob = data.encode(), None
-    room = limit - 512
+    room = limit - ENVELOPE - 4 * len(voice.encoded)
     if len(text) > room or (not text.isascii() and len(text.encode()) > room):
         data, blob = data.shortened()
         text = data.encode()

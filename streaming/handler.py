@@ -45,7 +45,7 @@ class StreamHandler:
         self.sink: Sink = sink if hasattr(sink, "emit") else QueueSink(sink)
         self.voice = voice or Voice()
         self._lifecycle = lifecycle or (self.sink if isinstance(self.sink, QueueSink) else None)
-        self._agents: list[tuple[str, str, Voice]] = []
+        self._agents: list[tuple[str, Voice, Voice]] = []  # id, its voice, the voice around it
         self._llms: dict[str, list[str]] = {}
         self._texts: dict[str, list[str]] = {}
         self._tools: dict[str, str] = {}
@@ -95,21 +95,23 @@ class StreamHandler:
         """Begin an activity, and return its `agent_id`; what is said until its end is its own."""
         agent_id = str(uuid4())
         outer = self.voice
-        self._agents.append((agent_name, agent_id, outer))
         self.voice = outer.within(agent_id=agent_id, parent_id=outer.agent_id or outer.parent_id)
+        self._agents.append((agent_id, self.voice, outer))
         await self.say(v.AgentStarted(agent_name=agent_name, display_name=display_name))
         return agent_id
 
     async def end_agent(self, agent_name: str, agent_id: str, status: Ended = "completed") -> None:
         """End an activity. One that was not started here says nothing."""
-        at = next((i for i, (_, id, _) in enumerate(self._agents) if id == agent_id), None)
+        at = next((i for i, (id, _, _) in enumerate(self._agents) if id == agent_id), None)
         if at is None:
             return
-        _, _, outer = self._agents[at]
-        self.voice = outer.within(agent_id=agent_id, parent_id=outer.agent_id or outer.parent_id)
-        await self.say(v.AgentFinished(agent_name=agent_name, status=status))
-        del self._agents[at:]
-        self.voice = outer
+        _, own, outer = self._agents.pop(at)
+        if at < len(self._agents):  # one that began inside it goes on without it
+            inner_id, inner, _ = self._agents[at]
+            self._agents[at] = (inner_id, inner, outer)
+        else:
+            self.voice = outer
+        await self.sink.emit(own, v.AgentFinished(agent_name=agent_name, status=status))
 
     async def start_llm(
         self, agent_name: str, display_name: str | None = None, model: str | None = None

@@ -50,7 +50,9 @@ def open_set(events: Iterable[Event]) -> dict[Key, tuple[Event, str]]:
     texts: dict[Key, list[str]] = {}
     for event in events:
         if start := STARTS.get(event.type):
-            opened[_key(event, *start)] = event
+            key = _key(event, *start)
+            opened[key] = event
+            texts.pop(key, None)  # of an earlier one by the same name
         elif end := ENDS.get(event.type):
             opened.pop(_key(event, *end), None)
         elif what := DELTAS.get(event.type):

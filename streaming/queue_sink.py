@@ -95,12 +95,14 @@ def envelope(voice: Voice, data: Data, type: str = "") -> dict[str, Any] | None:
             return _tool(data.tool_call_id, data.tool, tool_input={"result": data.result})
         case v.ErrorShown():
             return _tool(data.error_id or "", "show_error", tool_input={"error": data.message})
-        case v.MessageStarted() | v.MessageCompleted():
+        case v.MessageStarted() | v.MessageCompleted() | v.ToolStarted():
             return None
-    return _said((type or data.type).removeprefix("custom."), **data.model_dump(exclude_none=True))
+        case v.Custom():
+            return _said(type.removeprefix("custom."), **data.model_dump())
+    return _said(data.type, **data.model_dump(exclude_none=True))
 
 
-def _said(event: str, **data: Any) -> dict[str, Any]:
+def _said(event: str, /, **data: Any) -> dict[str, Any]:
     return {"event": event, "data": data}
 
 

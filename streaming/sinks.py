@@ -71,7 +71,7 @@ class LogSink:
     async def emit(self, voice: Voice, data: Data, type: str = "") -> None:
         """Take the event; raise what made an earlier one fail. It waits while the FIFO is full."""
         self._check()
-        if self._conf.merge_ms and isinstance(data, DELTAS):
+        if isinstance(data, DELTAS) and (self._conf.merge_ms or len(data.delta) > PIECE):
             many = self._merge(voice, data)
         else:
             if self._texts:

@@ -460,3 +460,7 @@ class Custom(Data):
     """The data of `custom.*`: whatever its sender put there."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
+
+    def encode(self) -> str:
+        """Return the data as JSON, with what is None."""
+        return self.__pydantic_serializer__.to_json(self).decode()
