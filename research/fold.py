@@ -118,6 +118,9 @@ def _run_ended(state: RunState, event: Event) -> None:
         gaps=data.get("gaps", []),
         ended=event.ts,
     )
+    for name in state.members:
+        rest = {"status": "stopped", "activity": "", "detail": "", "since": event.ts}
+        _change(state.members, name, event, **rest)
 
 
 @on("member.joined")
@@ -216,7 +219,9 @@ def _message_started(state: RunState, event: Event) -> None:
 def _message_delta(state: RunState, event: Event) -> None:
     message_id = event.data["message_id"]
     if card := state.messages.get(message_id):
-        state.texts[message_id].append((event.seq, event.data["delta"]))
+        pieces = state.texts[message_id]
+        if not pieces or pieces[-1][0] < event.seq:  # else a fold that came to nothing was here
+            pieces.append((event.seq, event.data["delta"]))
         length = card.length + len(event.data["delta"])
         state.messages[message_id] = replace(card, changed=event.seq, length=length)
 

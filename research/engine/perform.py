@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -87,6 +88,8 @@ async def perform(runtime: Runtime, claimed: Claimed) -> None:
         await _give_up(runtime, claimed, error)
     except asyncio.CancelledError:
         if sink.error is None:
+            with suppress(LogError):
+                sink.push()  # what was said so far is kept
             raise
         await _give_up(runtime, claimed, sink.error)
 

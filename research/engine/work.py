@@ -68,6 +68,7 @@ def apply(run_id: UUID, action: Action, claim: Claim | None = None) -> Applied:
         _say(appender, change.said, claim)
         applied = Applied(change.value, appender.cursor, appender.head)
         if change.moves and run.status == RunStatus.RUNNING:
+            appender.save()  # an end of the run closes what the log, as it stands, leaves open
             _move(run, appender)
         appender.save()
         transaction.on_commit(_tell_engines, robust=True)

@@ -16,14 +16,25 @@ CODES: tuple[tuple[type[BaseException], str, str], ...] = (
     (e.ModelAPIError, "provider_error", "The model's provider answered with an error."),
     (e.UsageLimitExceeded, "limit_reached", "A limit of this piece of work is reached."),
     (e.OutputTokenLimitExceeded, "token_limit", "The model's answer was cut off."),
+    (e.UserError, "model_settings", "The settings of the model are not right."),
     (e.UnexpectedModelBehavior, "bad_model_output", "The model's answers could not be used."),
 )
+
+STATUSES: dict[int, type[BaseException]] = {  # of errors that say no more than their status
+    401: e.ModelAuthenticationError,
+    403: e.ModelAuthenticationError,
+    404: e.ModelNotFoundError,
+    408: e.ModelTimeoutError,
+    429: e.ModelRateLimitError,
+    504: e.ModelTimeoutError,
+}
 
 
 def typed(error: BaseException) -> tuple[str, str]:
     """Return the code and the sentence for an error; `internal` for one that is a bug of ours."""
+    by_status = STATUSES.get(error.status_code) if isinstance(error, e.ModelHTTPError) else None
     for kind, code, message in CODES:
-        if isinstance(error, kind):
+        if isinstance(error, kind) or by_status is kind:
             if code == "provider_error" and isinstance(error, e.ModelHTTPError):
                 return code, f"The model's provider answered with status {error.status_code}."
             return code, message
