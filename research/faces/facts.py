@@ -33,6 +33,12 @@ class Facts:
         """The task of each lane that is one's."""
         return {task.stream_token: task for task in self.state.tasks.values()}
 
+    @cached_property
+    def joined(self) -> int:
+        """When a member or task came that others' pieces may name."""
+        cards = (*self.state.members.values(), *self.state.tasks.values())
+        return max((card.born for card in cards), default=0)
+
     def last(self, *kinds: str) -> int:
         """Return when cards of these kinds, of which the page shows the number, changed last."""
         last = max(self.gone_last.get(kind, 0) for kind in kinds)

@@ -90,9 +90,7 @@ def ops(
     """Return what makes a page that shows the state at `after` show this state."""
     page = Page(state, lanes)
     found: list[dict[str, Any]] = []
-    present = set()
-    for piece in page.pieces():
-        present.add(piece.id)
+    for piece in page.pieces(after):
         if piece.changed <= after:
             continue
         if piece.message and piece.settled <= after:
@@ -102,8 +100,9 @@ def ops(
         else:
             html = render(scope, piece)
             found.append({"op": "put", "id": piece.id, "into": piece.into, "html": html})
-    gone = sorted(set(page.gone(after)) - present)
-    return [{"op": "drop", "id": name} for name in gone] + found
+    if gone := set(page.gone(after)):
+        gone -= {piece.id for piece in page.pieces()}
+    return [{"op": "drop", "id": name} for name in sorted(gone)] + found
 
 
 def _text(state: RunState, piece: Piece, upto: int) -> str:

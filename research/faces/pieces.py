@@ -28,18 +28,22 @@ class Page(Facts):
 
     lanes: frozenset[str] | None = None
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the pieces in the order of the page, each after what it stands in."""
+    def pieces(self, after: int = -1) -> Iterator[Piece]:
+        """Yield the pieces in the order of the page, each after what it stands in.
+
+        Many of those that are as they were at `after` are left out: a long run has hundreds.
+        """
+        quiet = after if after >= self.joined else -1
         if self.lanes is None:
             yield from self._overview()
         for task in self.state.tasks.values():
             yield from self._lane(task)
         for card in self.state.timeline():
-            if (piece := self._item(card)) and self._shows(piece.into):
+            if card.changed > quiet and (piece := self._item(card)) and self._shows(piece.into):
                 yield piece
         if self.lanes is None:
             yield from self._report()
-            yield from self._evidence()
+            yield from self._evidence(quiet)
 
     def gone(self, after: int) -> Iterator[str]:
         """Yield ids that may be on a page rendered at `after` and stand for nothing now."""
@@ -166,7 +170,7 @@ class Page(Facts):
         last = self.last("section", "source")
         yield Piece("references", "endnotes", 1, "references", last, {"cited": cited})
 
-    def _evidence(self) -> Iterator[Piece]:
+    def _evidence(self, quiet: int) -> Iterator[Piece]:
         state = self.state
         numbers: dict[int, list[int]] = {}
         cited_at: dict[int, int] = {}
@@ -176,7 +180,10 @@ class Page(Facts):
                 at = max(cited_at.get(ref["source_id"], 0), section.born)
                 cited_at[ref["source_id"]] = at
         uncited = self.gone_last.get("section", 0)
+        recited = max([uncited, *cited_at.values()])
         for source in state.sources.values():
+            if max(source.changed, recited) <= quiet:
+                continue
             number = source.source_id
             member = self.member(source)
             changed = max(
@@ -189,6 +196,8 @@ class Page(Facts):
             }
             yield Piece(f"source-{number}", "sources", number, "source", changed, data)
         for note in state.notes.values():
+            if note.changed <= quiet:
+                continue
             changed = max(note.changed, self.settled(note))
             data = {"card": note, "member": self.member(note), "whole": True}
             yield Piece(f"notecard-{note.note_id}", "notes", note.note_id, "note", changed, data)
