@@ -81,4 +81,13 @@ def read_plain(text: str, name: str) -> Page:
             if len(line) > 400:  # lines that long are paragraphs, not wrapped text
                 flush()
     flush()
+    page = draft.page(name)
+    return page if page.blocks else _only_lines(lines, name)
+
+
+def _only_lines(lines: list[str], name: str) -> Page:
+    """Read a text of nothing but short lines: then none of them is a title."""
+    draft = Draft()
+    for line in lines:
+        draft.block("prose", line)
     return draft.page(name)

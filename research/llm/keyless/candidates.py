@@ -93,6 +93,11 @@ def has_end(text: str) -> bool:
     return bool(_END.search(text))
 
 
+def opens_as_pointer(text: str) -> bool:
+    """Tell whether a sentence says "see there" from its start."""
+    return bool(_SEE.match(text))
+
+
 def is_pointer(text: str) -> bool:
     """Tell whether a sentence only sends the reader elsewhere."""
     return bool(_SEE.match(text)) or (len(text) < 140 and bool(_SEE.search(text)))

@@ -53,7 +53,7 @@ def _plural(topic: str) -> bool:
 
 def _main(part: Part, first: Part, tag: Language) -> Step:
     """Return the task that asks a part of the question as it stands."""
-    text = part.text.strip(" ?？.。")
+    text = part.text.strip(" \t\n?？.。")
     facet = ORDER[part.kind][0]
     title = text[:1].upper() + text[1:]
     title += "" if part.kind == "topic" else ("？" if tag == "zh" else "?")
@@ -63,7 +63,7 @@ def _main(part: Part, first: Part, tag: Language) -> Step:
     if WORDS[tag][facet].more:
         query = f"{query} {WORDS[tag][facet].more}" if part.kind in ("limits", "number") else query
     intent = WORDS[tag]["topic" if part.kind == "topic" else facet].intent
-    return Step(title[:300], intent, query)
+    return Step(title.strip()[:300] or part.text[:300].strip() or "?", intent, query[:2000])
 
 
 def plan(question: str, tag: Language) -> list[Step]:

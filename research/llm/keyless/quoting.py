@@ -12,6 +12,7 @@ from research.llm.keyless.candidates import (
     is_dangling,
     is_debris,
     is_pointer,
+    opens_as_pointer,
 )
 from research.llm.keyless.rank import Scored
 from research.text.markers import Marker
@@ -90,7 +91,8 @@ def extend(candidate: Candidate, room: int) -> tuple[int, int] | None:
 def quote(item: Scored, room: int = EXTENDED) -> Quote | None:
     """Return a chosen sentence as a quote that can be read alone, None if it cannot."""
     candidate = item.quote
-    span = extend(candidate, room)
+    unfit = candidate.sentence and (opens_as_pointer(candidate.text) or is_debris(candidate.text))
+    span = None if unfit else extend(candidate, room)
     if span is None:
         return None
     at, to = span
