@@ -149,6 +149,9 @@ class KeylessModel(Model[Any]):
     it the writer. It has no memory but the conversation. The work runs in a thread.
     """
 
+    def __init__(self) -> None:
+        super().__init__(profile=ModelProfile(supports_json_schema_output=True))
+
     @property
     def model_name(self) -> str:
         """Return its name."""
