@@ -1,0 +1,100 @@
+"""Steps of the fold: models, messages, tools."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from research.cards import MessageCard, ToolCard
+from research.state import RunState
+from streaming.events import Event
+
+from .steps import act, base, change, on
+
+
+@on("llm.started")
+def _llm_started(state: RunState, event: Event) -> None:
+    act(state, event, "thinking")
+
+
+@on("message.started")
+def _message_started(state: RunState, event: Event) -> None:
+    data = event.data
+    state.messages[data["message_id"]] = MessageCard(
+        **base(event),
+        message_id=data["message_id"],
+        kind=data.get("kind", "text"),
+        title=data.get("title"),
+        section=data.get("section"),
+    )
+    state.texts[data["message_id"]] = []
+    act(state, event, "writing", data.get("title") or "")
+
+
+@on("message.delta")
+def _message_delta(state: RunState, event: Event) -> None:
+    message_id = event.data["message_id"]
+    if card := state.messages.get(message_id):
+        pieces = state.texts[message_id]
+        if not pieces or pieces[-1][0] < event.seq:  # else a fold that came to nothing was here
+            pieces.append((event.seq, event.data["delta"]))
+        length = card.length + len(event.data["delta"])
+        state.messages[message_id] = replace(card, changed=event.seq, length=length)
+
+
+@on("message.completed")
+def _message_completed(state: RunState, event: Event) -> None:
+    data = event.data
+    message_id = data["message_id"]
+    blob = data.get("blob") or {}
+    length = blob.get("length", len(data["text"]))
+    if not state.texts.get(message_id):
+        state.texts[message_id] = [(event.seq, data["text"])]
+    change(
+        state.messages,
+        message_id,
+        event,
+        status=data.get("status", "completed"),
+        blob=blob.get("hash"),
+        length=length,
+    )
+
+
+@on("tool.started")
+def _tool_started(state: RunState, event: Event) -> None:
+    data = event.data
+    state.tools[data["tool_call_id"]] = ToolCard(
+        **base(event),
+        tool_call_id=data["tool_call_id"],
+        tool=data["tool"],
+        args=data.get("args", {}),
+    )
+    args = data.get("args", {})
+    act(state, event, data["tool"], str(args.get("query") or args.get("title") or "")[:120])
+
+
+@on("tool.args")
+def _tool_args(state: RunState, event: Event) -> None:
+    card = state.tools.get(event.data["tool_call_id"])
+    if card:
+        args = {**card.args, **event.data["delta"]}
+        change(state.tools, card.tool_call_id, event, args=args)
+
+
+@on("tool.finished")
+def _tool_finished(state: RunState, event: Event) -> None:
+    data = event.data
+    blob = data.get("blob") or {}
+    change(
+        state.tools,
+        data["tool_call_id"],
+        event,
+        status=data.get("status", "ok"),
+        result=data.get("result", ""),
+        blob=blob.get("hash"),
+        length=blob.get("length", len(data.get("result", ""))),
+        code=data.get("code"),
+        backend=data.get("backend"),
+        duration_ms=data.get("duration_ms"),
+        source_ids=data.get("source_ids", []),
+        note_id=data.get("note_id"),
+    )
