@@ -39,7 +39,7 @@ WORDS = {
     "ready": gettext_lazy("Ready"),
     "busy": gettext_lazy("Busy"),
     "paused": gettext_lazy("Paused"),
-    "stopped": gettext_lazy("Left"),
+    "stopped": gettext_lazy("Finished"),
     # of stages
     "plan": gettext_lazy("Plan"),
     "research": gettext_lazy("Research"),

@@ -8,6 +8,8 @@ from django.contrib.auth.mixins import LoginRequiredMixin
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
 from django.views.generic import ListView, View
 
 from research.engine.work import start_run
@@ -16,6 +18,7 @@ from research.models import Run
 from streaming.exceptions import StreamingError
 
 
+@method_decorator(never_cache, name="dispatch")
 class Home(LoginRequiredMixin, ListView[Run]):
     """The composer, and the runs below it."""
 

@@ -7,7 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.mixins import LoginRequiredMixin
-from django.http import Http404
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.cache import add_never_cache_headers
 from django.utils.translation import get_language
 
 from research.access import visible_run
@@ -23,6 +25,12 @@ class OfRun(LoginRequiredMixin):
 
     kwargs: dict[str, Any]
     request: Any
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Let no cache keep what is shown: the next person at this machine may be another."""
+        response = super().dispatch(request, *args, **kwargs)
+        add_never_cache_headers(response)
+        return response
 
     @cached_property
     def run(self) -> Run:

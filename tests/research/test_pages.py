@@ -84,6 +84,12 @@ def test_everything_of_a_run_is_there_for_its_user(page: Client, run: Run) -> No
         assert response.status_code == expected, address
 
 
+def test_no_cache_keeps_what_only_its_user_may_see(page: Client, run: Run) -> None:
+    store_blob(run)
+    for address in [*addresses_of(run.pk), "/"]:
+        assert "no-store" in page.get(address)["Cache-Control"], address
+
+
 def test_a_run_of_somebody_else_is_the_same_as_none(run: Run, client: Client) -> None:
     store_blob(run)
     client.force_login(User.objects.create_user("mallory"))
