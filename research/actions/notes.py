@@ -10,6 +10,8 @@ from streaming import vocabulary as v
 from .change import Said
 from .tools import Use
 
+TAGS, TAG_LENGTH = 20, 64
+
 
 def create(
     run: Run, use: Use, title: str, content: str, note_type: str, tags: Sequence[str]
@@ -30,7 +32,7 @@ def create(
         attempt=use.voice.attempt or 0,
         title=title[:300],
         note_type=note_type[:32],
-        tags=list(tags),
+        tags=_kept(tags),
         content=content,
         tool_call_id=use.tool_call_id,
     )
@@ -50,7 +52,7 @@ def update(
     note.title = title[:300] if title else note.title
     note.content = content if content is not None else note.content
     note.note_type = note_type[:32] if note_type else note.note_type
-    note.tags = list(tags) if tags is not None else note.tags
+    note.tags = _kept(tags) if tags is not None else note.tags
     note.save()
     return [_saved(use, note, "update")]
 
@@ -60,6 +62,10 @@ def delete(use: Use, note: Note) -> list[Said]:
     note_id = note.note_id
     note.delete()
     return [(use.voice, v.NoteDeleted(note_id=note_id, tool_call_id=use.tool_call_id))]
+
+
+def _kept(tags: Sequence[str]) -> list[str]:
+    return [tag[:TAG_LENGTH] for tag in tags[:TAGS]]
 
 
 def _saved(use: Use, note: Note, action: str) -> Said:

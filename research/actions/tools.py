@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,10 +10,12 @@ from typing import Any, Literal
 from research.models import Run, Source, Task, ToolCall
 from streaming import vocabulary as v
 from streaming.events import Voice
+from streaming.text import clean, clean_json
 
 from .change import Action, Change, Said
 
 ToolStatus = Literal["ok", "error"]
+ARGS_LENGTH = 24_000  # of the arguments that are written down, as JSON: they are one event
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class Use:
 
 
 def start(use: Use, args: dict[str, Any]) -> Action:
-    """Write down that a tool is used."""
+    """Write down that a tool is used; of very long arguments, how they begin."""
+    args = _shortened(clean_json(args))
 
     def action(run: Run) -> Change:
         ToolCall.objects.create(
@@ -77,7 +81,7 @@ def finish(
 ) -> Change:
     """Write down how a use ended, after what it brought."""
     ToolCall.objects.filter(run=run, tool_call_id=use.tool_call_id).update(
-        status=status, result=result[:100_000], duration_ms=duration_ms
+        status=status, result=clean(result)[:100_000], duration_ms=duration_ms
     )
     finished = v.ToolFinished(
         tool_call_id=use.tool_call_id,
@@ -138,6 +142,25 @@ def record_sources(run: Run, use: Use, found: Sequence[Found]) -> tuple[dict[str
         )
     run.save(update_fields=["last_source"])
     return numbers, said
+
+
+def _shortened(args: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments, their texts and lists cut until all of them have room."""
+    for length in (ARGS_LENGTH, 2_000, 100):
+        short: dict[str, Any] = _cut(args, length)
+        if len(json.dumps(short)) <= ARGS_LENGTH:
+            return short
+    return {}
+
+
+def _cut(value: Any, length: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= length else f"{value[:length]}…"
+    if isinstance(value, dict):
+        return {key: _cut(item, length) for key, item in list(value.items())[:length]}
+    if isinstance(value, list):
+        return [_cut(item, length) for item in value[:length]]
+    return value
 
 
 def _task(run: Run, voice: Voice) -> Task | None:

@@ -12,11 +12,14 @@ from research.actions.change import Change, Said
 from research.actions.tools import Use
 from research.models import Note, Run
 
+from streaming.text import clean_json
+
 from .use import Finish
 
 NoteAction = Literal["create", "read", "update", "delete", "list", "search", "summary"]
 CONTENT_LENGTH = 50_000
 LISTED = 100
+LAST = 2**31  # what a database takes for a number
 
 
 async def note(
@@ -52,7 +55,7 @@ async def note(
         "note_id": note_id,
         "query": query,
     }
-    given = {key: value for key, value in args.items() if value is not None}
+    given = clean_json({key: value for key, value in args.items() if value is not None})
     limit = max(1, min(limit, LISTED))
 
     async def body(use: Use) -> Finish:
@@ -60,11 +63,8 @@ async def note(
             raise ModelRetry("A note needs a title and a content.")
         if content and len(content) > CONTENT_LENGTH:
             raise ModelRetry(f"A note has at most {CONTENT_LENGTH} characters.")
-        if action in ("read", "update", "delete"):
-            if note_id is None:
-                raise ModelRetry(f"To {action} a note, give its note_id.")
-            if not await uses.context.readers.run(_exists, uses.context.run.id, note_id):
-                raise ModelRetry(f"There is no note {note_id}.")
+        if action in ("read", "update", "delete") and note_id is None:
+            raise ModelRetry(f"To {action} a note, give its note_id.")
         if action == "search" and not query:
             raise ModelRetry("To search notes, give a query.")
 
@@ -78,10 +78,6 @@ async def note(
 
     answer: str = await uses.run("note", given, body)
     return answer
-
-
-def _exists(run_id: Any, note_id: int) -> bool:
-    return Note.objects.filter(run_id=run_id, note_id=note_id).exists()
 
 
 def _perform(
@@ -110,8 +106,10 @@ def _perform(
             kinds = Counter(mine.values_list("note_type", flat=True))
             lines = [f"{kinds.total()} notes", *(f"{kind}: {n}" for kind, n in kinds.items())]
             return "\n".join(lines), [], None
-    row = mine.get(note_id=args["note_id"])
-    number = row.note_id
+    number = args["note_id"]
+    row = mine.filter(note_id=number).first() if 0 < number < LAST else None
+    if row is None:
+        raise ModelRetry(f"There is no note {number}.")
     match args["action"]:
         case "update":
             said = notes.update(

@@ -15,14 +15,11 @@ from research.actions.change import Action, Change
 from research.actions.tools import Use
 from research.context import WorkContext
 from research.models import Run
-from streaming.text import clean_json
 
 logger = logging.getLogger(__name__)
 
 Finish = Callable[[Run, int], Change]
 """Given the run and how many ms it took: the rows a tool writes, and its end."""
-
-KEEP = 60_000  # code points of a result that models and readers get
 
 
 class Uses:
@@ -44,7 +41,7 @@ class Uses:
         """
         context = self.context
         use = Use(f"call_{uuid4().hex}", tool, context.handler.voice)
-        await context.act(tools.start(use, clean_json(args)))
+        await context.act(tools.start(use, args))
         began = time.monotonic()
 
         def took() -> int:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connections
 
 from research.actions import plan as plan_actions
 from research.actions import works
 from research.actions.works import Claimed
 from research.engine.boot import House
-from research.engine.work import Started, apply, start_run
+from research.engine.work import apply, start_run
 from research.library.add import add_path
 from research.models import Collection, Run
 from research.options import RunOptions
@@ -85,10 +88,20 @@ def script(tmp_path: Path, settings: Any) -> Script:
 @pytest.fixture
 async def house(transactional_db: None, data_dir: Path) -> AsyncIterator[House]:
     """The machinery of a server process, on a data directory of its own."""
+    loop, threads = asyncio.get_running_loop(), 2
+    pool = ThreadPoolExecutor(threads)
+    loop.set_default_executor(pool)  # whose connections to the database can be closed
     made = House()
     await made.start()
     yield made
     await made.stop()
+    gate = threading.Barrier(threads)
+    await asyncio.gather(*(loop.run_in_executor(pool, _close, gate) for _ in range(threads)))
+
+
+def _close(gate: threading.Barrier) -> None:
+    connections.close_all()
+    gate.wait(10)
 
 
 class Lab:
@@ -184,6 +197,3 @@ class Steps:
 @pytest.fixture
 def steps(user: User) -> Steps:
     return Steps(user)
-
-
-__all__ = ["Lab", "Started", "Steps"]
