@@ -23,7 +23,9 @@ FOLDED_AT_ONCE = 128  # events; folding more would hold the loop up
 class State(Protocol):
     """A run folded from its log."""
 
-    seq: int
+    @property
+    def seq(self) -> int:
+        """Return the place in the log up to which it is folded."""
 
 
 Fold = Callable[[Any, Sequence[str]], State]
