@@ -51,6 +51,10 @@ class Facts:
         """Return who made a card."""
         return self.state.members.get(card.member or "")
 
+    def carrier(self, task: TaskCard) -> MemberCard | None:
+        """Return who carries a task; nobody does before it has begun."""
+        return None if task.status == "pending" else self.member(task)
+
     def token(self, card: Card) -> str:
         """Return the lane that a card stands in."""
         if card.stream_token == REPORT:

@@ -70,7 +70,7 @@ class Page(Facts):
             last = self.last(name)
             yield Piece(f"count-{name}", f"badge_{name}", 0, "count", last, {"count": count})
         for task in state.in_plan_order():
-            member = self.member(task)
+            member = self.carrier(task)
             changed = max(task.changed, member.born if member else 0)
             data: dict[str, Any] = {"task": task, "member": member}
             yield Piece(f"plan-{task.task_id}", "plan", task.step, "task", changed, data)
@@ -91,7 +91,7 @@ class Page(Facts):
             order, born, holds = task.task_id or 0, task.born, (head, items)
             yield Piece(f"lane-{token}", "timeline", order, "lane", born, holds=holds)
         if self._shows(head):
-            member = self.member(task)
+            member = self.carrier(task)
             changed = max(task.changed, member.born if member else 0)
             data: dict[str, Any] = {"task": task, "member": member}
             yield Piece(f"lanehead-{token}", head, 0, "lanehead", changed, data)

@@ -102,6 +102,13 @@ def test_text_that_comes_is_appended_and_nothing_is_rendered_again() -> None:
     assert found[0]["text"] in "It is *discarded*"
 
 
+def test_a_task_that_waits_is_nobodys() -> None:
+    planned = next(n for n, (_, data) in enumerate(EVENTS, 1) if data.type == "plan.proposed")
+    assert "leader" not in page_at(planned)["plan-1"][2]
+    begun = next(n for n, (_, data) in enumerate(EVENTS, 1) if data.type == "task.started")
+    assert "researcher-1" in page_at(begun)["plan-1"][2]
+
+
 def test_a_lane_shows_nothing_of_another() -> None:
     for into, _, html in page_at(len(LOG), LANE).values():
         assert into in ("head_task_2", "items_task_2")
