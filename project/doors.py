@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -70,6 +71,8 @@ class Doors:
                 await self.start()
             except Exception:
                 logger.exception("The engine did not start")
+                # Daphne would end with 0, as if it had been asked to.
+                reactor.addSystemEventTrigger("after", "shutdown", os._exit, 1)
                 reactor.stop()
 
         def begin() -> None:

@@ -113,6 +113,15 @@ async def test_a_real_server_is_ready_refuses_strangers_and_ends(serve: Serve, k
     assert "Warning" not in server.log()
 
 
+@pytest.mark.parametrize("kind", ["daphne", "uvicorn"])
+def test_a_server_whose_engine_does_not_start_ends_as_a_failure(serve: Serve, kind: str) -> None:
+    server = serve(kind, start=False, ENGINE="builtins.dict")
+    with pytest.raises(AssertionError, match="The server ended at once"):
+        server.start()
+    assert server.process
+    assert server.process.returncode not in (None, 0)
+
+
 def test_a_killed_server_starts_again_on_its_data(serve: Serve) -> None:
     server = serve()
     server.create_user("ann", is_staff=True)
