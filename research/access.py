@@ -45,4 +45,4 @@ def user_of_token(token: str) -> tuple[int, str] | None:
 
 
 def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()

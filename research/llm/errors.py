@@ -32,7 +32,7 @@ STATUSES: dict[int, type[BaseException]] = {  # of errors that say no more than 
 
 def typed(error: BaseException) -> tuple[str, str]:
     """Return the code and the sentence for an error; `internal` for one that is a bug of ours."""
-    by_status = STATUSES.get(error.status_code) if isinstance(error, e.ModelHTTPError) else None
+    by_status = STATUSES.get(error.status_code) if type(error) is e.ModelHTTPError else None
     for kind, code, message in CODES:
         if isinstance(error, kind) or by_status is kind:
             if code == "provider_error" and isinstance(error, e.ModelHTTPError):

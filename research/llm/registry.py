@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from django.conf import settings
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
 
 
@@ -15,7 +16,10 @@ def model(role: str) -> Model:
 
 @cache
 def by_name(name: str) -> Model:
-    """Return a model: `keyless`, `scripted:<path>`, or any name that pydantic-ai knows."""
+    """Return a model: `keyless`, `scripted:<path>`, or any name that pydantic-ai knows.
+
+    Raises `UserError` where there is no such model.
+    """
     if name == "keyless":
         from .keyless import KeylessModel
 
@@ -24,5 +28,8 @@ def by_name(name: str) -> Model:
     if kind == "scripted":
         from .scripted import ScriptedModel
 
-        return ScriptedModel(rest)
+        try:
+            return ScriptedModel(rest)
+        except (OSError, ValueError) as error:
+            raise UserError(f"{rest} is not a script.") from error
     return infer_model(name)
