@@ -75,10 +75,10 @@ def decode(data: bytes) -> str:
     if controls * 50 > len(data[:_HEAD]):
         raise Unreadable("binary")
     declared = _declared(data)
-    for encoding in (declared, "utf-8"):
-        if encoding is None or encoding.startswith(("utf-16", "utf-32")):
+    for name in (declared, "utf-8"):
+        if name is None or name.startswith(("utf-16", "utf-32")):
             continue
-        text = _strict(data, encoding)
+        text = _strict(data, name)
         if text is not None:
             return clean_text(text)
     trial = data[:_TRIAL]

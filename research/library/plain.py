@@ -15,8 +15,10 @@ _BULLET = re.compile(
 _END = re.compile(r"""[.!?。！？;；:：,，、'"”)）]\Z""")
 _CODE = re.compile(r"[{}=<>;_\[\]()|\\$#@]|->|::")
 _CODE_START = re.compile(
-    r"\s*(?:def |class |async |await |return |import |from \w+ import|for \w+ in |if .{1,80}:\Z|else:|elif |"
-    r"try:|except|with .{1,80}:\Z|@\w|self\.|\$ |>>> |#!|[}\])]+[,;]?\Z|//|/\*|yield |raise |continue\Z|break\Z|pass\Z|"
+    r"\s*(?:def |class |async |await |return |import |from \w+ import|for \w+ in |if .{1,80}:\Z|"
+    r"else:|elif |"
+    r"try:|except|with .{1,80}:\Z|@\w|self\.|\$ |>>> |#!|[}\])]+[,;]?\Z|//|/\*|yield |raise |"
+    r"continue\Z|break\Z|pass\Z|"
     r"[{\[]\s*(?:\Z|\")|\"[\w.-]{1,60}\"\s?:|'[\w.-]{1,60}'\s?:|while .{1,80}:\Z|\"\"\"|# |→ )"
 )
 _MAX_TITLE = 60

@@ -6,6 +6,7 @@ This is a reader of documentation, not a validator: whatever it does not know is
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from textwrap import dedent
 
 from research.library.inline import plain
@@ -91,7 +92,7 @@ def looks_like_rst(text: str) -> bool:
     lines = head.split("\n", 200)
     rules = sum(
         1
-        for above, line in zip(lines, lines[1:], strict=False)
+        for above, line in pairwise(lines)
         if above.strip() and line[:1] in "=-~" and _RULE.match(line) and len(line) >= len(above) - 1
     )
     return rules >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from itertools import pairwise
 
 Table = tuple[list[str], list[list[str]]]
 
@@ -62,8 +63,7 @@ def grid_table(lines: list[str]) -> Table:
             current = None
             continue
         cells = [
-            line[left + 1 : right].strip().strip("|").strip()
-            for left, right in zip(columns, columns[1:], strict=False)
+            line[left + 1 : right].strip().strip("|").strip() for left, right in pairwise(columns)
         ]
         current = (
             cells if current is None else [f"{a} {b}" for a, b in zip(current, cells, strict=True)]

@@ -10,9 +10,8 @@ _QUESTION = re.compile(
     r"(?:what|which|how|why|when|where|who|can|do|does|is|are|should|will)\b[\s'’]{0,2}", re.I
 )
 _WORDS = re.compile(r"[A-Za-z]+")
-_GENERIC = frozenset(
-    "protection framework support system module reference overview guide faq".split()
-)
+_GENERIC_WORDS = "protection framework support system module reference overview guide faq"
+_GENERIC = frozenset(_GENERIC_WORDS.split())
 
 
 def acronyms(heading: str) -> frozenset[str]:

@@ -40,16 +40,19 @@ _OUTCOMES: dict[Reason, Outcome] = {
     "name": "not_found",
     "unsupported": "not_found",
 }
-_TELLING = frozenset(
-    "before after more most less least all any some only each both up down over under until unless once further same other without above below from into out off".split()
+_TELLING_WORDS = (
+    "before after more most less least all any some only each both up down over under until "
+    "unless once further same other without above below from into out off"
 )
+_TELLING = frozenset(_TELLING_WORDS.split())
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NEGATION = re.compile(
     r"\b(?:not|no|never|cannot|nor|neither|none|nothing|without|unable|hardly)\b|n't\b|[不没未无勿非莫]",
     re.I,
 )
 _IDENTIFIER = re.compile(
-    r"\b(?:[A-Za-z0-9]+_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,}[A-Z0-9]*|\w+(?=\(\)))"
+    r"\b(?:[A-Za-z0-9]+_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,}[A-Z0-9]*|"
+    r"\w+(?=\(\)))"
 )
 _NAME = re.compile(r"(?<=[a-z,;)] )[A-Z][a-z]\w+")
 _CUT = re.compile(r"\s?(?:\.\.\.|…+|\[…\]|\[\.\.\.\])\s?")

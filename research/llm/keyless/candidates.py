@@ -14,12 +14,16 @@ MAX_CHARS = 520
 MIN_TOKENS = 4
 
 _DANGLING = re.compile(
-    r"(?:this|these|that|those|it|its|they|their|he|she|such|however|also|therefore|thus|hence|instead|"
+    r"(?:this|these|that|those|it|its|they|their|he|she|such|however|also|therefore|thus|hence|"
+    r"instead|"
     r"then|so|but|and|or|nor|yet|otherwise|furthermore|moreover|additionally|similarly|likewise|"
-    r"consequently|for example|for instance|in (?:this|that|these|such|both|either|addition|other) |"
-    r"as (?:a result|such|above|mentioned|described|shown|previously|noted|stated|discussed|before|always)|on the other hand|note that this|again|finally|"
+    r"consequently|for example|for instance|in (?:this|that|these|such|both|either|addition|"
+    r"other) |"
+    r"as (?:a result|such|above|mentioned|described|shown|previously|noted|stated|discussed|"
+    r"before|always)|on the other hand|note that this|again|finally|"
     r"the (?:former|latter|above|same|following|second|third|next|other|previous)|here|there,|both|"
-    r"either|another|one of (?:these|them)|doing (?:so|this)|if (?:this|it|so|not)|when this|once this|"
+    r"either|another|one of (?:these|them)|doing (?:so|this)|if (?:this|it|so|not)|when this|"
+    r"once this|"
     r"to do (?:this|so)|after (?:this|that)|with this|at this|by doing|for this|because of this)\b",
     re.I,
 )
@@ -29,19 +33,25 @@ _DANGLING_ZH = re.compile(
 )
 _FRAGMENT = re.compile(r"[,，、(（]\Z|\b(?:and|or|the|of|to|a|an|in|with|e\.g|i\.e)\.?\Z")
 _DEBRIS = re.compile(
-    r"::|:[a-z]+:`|``|\.\. |</?[a-z]+[ >/]|\{\{|\}\}|\{%|%\}|>>>|=>|\$ |&&|\|\||\\n|→|⇒|\bdef \w+\(|"
-    r"^\s*(?:import|from) \w|[A-Za-z_]\w* = \w|\(self\b|^[#$>]|\w+\(\*{1,2}\w|\"\"\"|\[\d{1,3}\]|-> \w+:"
+    r"::|:[a-z]+:`|``|\.\. |</?[a-z]+[ >/]|\{\{|\}\}|\{%|%\}|>>>|=>|\$ |&&|\|\||\\n|→|⇒|\bdef "
+    r"\w+\(|"
+    r"^\s*(?:import|from) \w|[A-Za-z_]\w* = \w|\(self\b|^[#$>]|\w+\(\*{1,2}\w|\"\"\"|\[\d{1,3}\]|"
+    r"-> \w+:"
 )
+_BRACKETS = (("(", ")"), ("（", "）"), ("[", "]"), ("“", "”"), ("「", "」"))
 _SYMBOL = re.compile(r"[^\w\s.,;:!?'’“”\"()\-，。；：！？、（）《》「」…—–/%]")
 _END = re.compile(r"[.!?。！？；;][\"'”’)）」』\]]*\Z")
 _ELSEWHERE = re.compile(
-    r"\b(?:above|below|as follows|like (?:this|so)|(?:in|with) this (?:manner|way|case)|the following|previous(?:ly)? (?:section|example|described|mentioned)|"
+    r"\b(?:above|below|as follows|like (?:this|so)|(?:in|with) this (?:manner|way|case)|the "
+    r"following|previous(?:ly)? (?:section|example|described|mentioned)|"
     r"(?:this|next|last) (?:section|document|page|chapter|example|tutorial|part)|of this case|"
-    r"(?:Table|Figure|Section|Example|Chapter) \d+(?:\.\d+)*|step \d)\b|上述|如上|如下|下面|上文|下文|下图|上图|本节|本章",
+    r"(?:Table|Figure|Section|Example|Chapter) \d+(?:\.\d+)*|step \d)\b|"
+    r"上述|如上|如下|下面|上文|下文|下图|上图|本节|本章",
     re.I,
 )
 _SEE = re.compile(
-    r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see (?!if)|(?:请)?(?:参见|参阅|参考|请见|查看第|详见)",
+    r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see "
+    r"(?!if)|(?:请)?(?:参见|参阅|参考|请见|查看第|详见)",
     re.I,
 )
 
@@ -110,7 +120,7 @@ def points_elsewhere(text: str) -> bool:
 
 def is_unbalanced(text: str) -> bool:
     """Tell whether a sentence opens or closes a bracket alone."""
-    return any(text.count(a) != text.count(b) for a, b in ("()", "（）", "[]", "“”", "「」"))
+    return any(text.count(a) != text.count(b) for a, b in _BRACKETS)
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -126,6 +136,7 @@ def candidates(evidence: Evidence) -> list[Candidate]:
     seen: set[tuple[int, int]] = set()
     found: list[Candidate] = []
     for passage in evidence.passages:
+        spans: list[tuple[int, int, Sentence | None, int]]
         if passage.row:
             spans = [(at, to, None, index) for index, (at, to) in enumerate(_lines(passage.text))]
         else:

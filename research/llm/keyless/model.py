@@ -36,7 +36,7 @@ _PIECES_A_TURN = 16
 
 
 def _plans(params: ModelRequestParameters) -> str | None:
-    """Return the name of the output tool that takes a plan, "" for a plan as text, None for none."""
+    """Return the output tool that takes a plan, "" for a plan as text, None for no plan."""
     for tool in params.output_tools:
         if "tasks" in tool.parameters_json_schema.get("properties", {}):
             return tool.name

@@ -12,7 +12,8 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
 from research.text.language import Language, language
 
 _TAG = re.compile(
-    r"<(question|language|task|intent|query|section|note|source|written)((?: \w+=\"[^\"]*\")*)>([^<]*)</\1>"
+    r"<(question|language|task|intent|query|section|note|source|written)((?: "
+    r"\w+=\"[^\"]*\")*)>([^<]*)</\1>"
 )
 _ATTRIBUTE = re.compile(r' (\w+)="([^"]*)"')
 

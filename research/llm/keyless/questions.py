@@ -24,31 +24,38 @@ _RULES: dict[str, list[tuple[Kind, str]]] = {
         ),
         (
             "limits",
-            r"\b(?:limits?|limitations?|restrictions?|drawbacks?|downsides?|disadvantages?|caveats?|risks?|"
+            r"\b(?:limits?|limitations?|restrictions?|drawbacks?|downsides?|disadvantages?|"
+            r"caveats?|risks?|"
             r"pitfalls?|penalt(?:y|ies)|trade-?offs?|problems? with|dangers?|constraints?)\b"
             r"(?! (?:of|on) (?:a )?(?:\w+ )?(?:size|length)\b)",
         ),
         (
             "number",
-            r"\bhow (?:many|much|long|large|big|fast|often|old|far|high)\b|\b(?:maximum|minimum|max|min|"
+            r"\bhow (?:many|much|long|large|big|fast|often|old|far|high)\b|\b(?:maximum|minimum|"
+            r"max|min|"
             r"size|length|default (?:value|port|size|limit)|default of|versions?)\b",
         ),
         (
             "list",
-            rf"^(?:and )?(?:which|list|name)\b|\bwhat (?:kinds?|types?|sorts?|options?|ways|formats?|"
-            rf"methods?)\b|\bwhat (?:\w+ ){{1,4}}(?:are there|{_AUX} \w+ (?:support|provide|offer|have))",
+            rf"^(?:and )?(?:which|list|name)\b|\bwhat (?:kinds?|types?|sorts?|options?|ways|"
+            rf"formats?|"
+            rf"methods?)\b|\bwhat (?:\w+ ){{1,4}}(?:are there|{_AUX} \w+ (?:support|provide|"
+            rf"offer|have))",
         ),
         (
             "why",
-            r"\bwhy\b|\bwhat (?:is|are) the (?:reasons?|purpose|point|benefits?|advantages?)\b|\breasons? for\b",
+            r"\bwhy\b|\bwhat (?:is|are) the (?:reasons?|purpose|point|benefits?|advantages?)\b|"
+            r"\breasons? for\b",
         ),
         (
             "when",
-            r"^(?:and )?when\b|\bin (?:which|what) (?:cases?|order)\b|\bunder (?:which|what)\b|\bat what point\b",
+            r"^(?:and )?when\b|\bin (?:which|what) (?:cases?|order)\b|\bunder (?:which|what)\b|"
+            r"\bat what point\b",
         ),
         (
             "howto",
-            rf"\bhow {_AUX} (?:i|we|you|one)\b|\bhow to\b|^(?:and )?where (?:do|can|should) (?:i|we|you)"
+            rf"\bhow {_AUX} (?:i|we|you|one)\b|\bhow to\b|^(?:and )?where (?:do|can|should) (?:i|"
+            rf"we|you)"
             r"|\bwhat (?:steps|do i need)\b|\bsteps to\b",
         ),
         ("how", r"\bhow\b|\bwhat happens\b|\bin what way\b"),
@@ -64,7 +71,8 @@ _RULES: dict[str, list[tuple[Kind, str]]] = {
         ("when", r"何时|什么时候|什么情况|哪种情况|什么场景|时机"),
         (
             "howto",
-            r"(?:如何|怎么|怎样|怎么样)(?:才能|去|来)?(?:使用|用|配置|安装|创建|编写|设置|升级|备份|部署|启用|添加|删除|查看|获取|建立|实现|避免|处理|管理|运行|测试|写|做|改|查|找|加)",
+            r"(?:如何|怎么|怎样|怎么样)(?:才能|去|来)?(?:使用|用|配置|安装|创建|编写|设置|升级|备份|部署|启用|添加|删除|查看|获取|建立|实现|避免|"
+            r"处理|管理|运行|测试|写|做|改|查|找|加)",
         ),
         ("how", r"如何|怎么|怎样|怎么样|原理|机制|流程|会怎"),
         ("def", r"什么是|是什么|何谓|什么意思|含义|定义|介绍|解释|什么叫|作用|职责|关系"),
@@ -77,7 +85,8 @@ _COMPILED = {
 
 _SPLIT = {
     "en": re.compile(
-        rf",? and (?=(?:(?:in|at|under|for|by) )?(?:when|how|why|what|which|where|who|{_AUX})\b)|[?;] +(?=\w)|,? but (?=how|why|what)",
+        rf",? and (?=(?:(?:in|at|under|for|by) )?(?:when|how|why|what|which|where|who|{_AUX})\b)|"
+        rf"[?;] +(?=\w)|,? but (?=how|why|what)",
         re.I,
     ),
     "zh": re.compile(
@@ -93,19 +102,23 @@ _LEAD = re.compile(
 )
 _OF = re.compile(
     r"^(?:the |an? )?(?:main |key |most important |maximum |minimum |default )?"
-    r"(?:limits?|limitations?|differences?|restrictions?|drawbacks?|risks?|penalties|purpose|reasons?|"
-    r"advantages?|benefits?|meaning|role|definition|use|size|length|number|value|point|types?|kinds?|caveats?)"
+    r"(?:limits?|limitations?|differences?|restrictions?|drawbacks?|risks?|penalties|purpose|"
+    r"reasons?|"
+    r"advantages?|benefits?|meaning|role|definition|use|size|length|number|value|point|types?|"
+    r"kinds?|caveats?)"
     r" (?:of|between|for|with|in|on)\b\s*(?:using )?",
     re.I,
 )
 _TAIL = re.compile(
-    r"\s+(?:works?|mean|means|do|does|needed|need|used|run|happen|happens|possible|available|look like|"
+    r"\s+(?:works?|mean|means|do|does|needed|need|used|run|happen|happens|possible|available|"
+    r"look like|"
     r"differ|evaluated|handled|protect(?:ed)?|be|refreshed|kept|there)$",
     re.I,
 )
 _SUBJECT = re.compile(rf"(?<=\w) {_AUX} [\w .'-]{{2,40}}$", re.I)
 _VERB = re.compile(
-    r"^(?:use|make|create|write|handle|store|support|provide|deploy|test|configure|set ?up|add|run|get|"
+    r"^(?:use|make|create|write|handle|store|support|provide|deploy|test|configure|set ?up|add|"
+    r"run|get|"
     r"build|define|prevent|avoid|protect|enable|disable|install|implement|choose|not|sure that|"
     r"officially|properly|safely|correctly|partition|change|update|upgrade|delete|remove)\s+",
     re.I,

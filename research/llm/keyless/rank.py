@@ -100,7 +100,7 @@ def make_query(
 
 
 def _share(words: frozenset[str], query: Query) -> float:
-    """Return the share of the query's weight that some words cover; no word counts for over half."""
+    """Return the share of the query's weight that words cover; none counts for over half."""
     total = sum(query.weights.values())
     if not total:
         return 0.0

@@ -1,4 +1,4 @@
-"""The researcher: search, choose sentences, write them down, sum up. Bounded: two rounds of search."""
+"""The researcher: search, choose sentences, write them down, sum up; two rounds at most."""
 
 from __future__ import annotations
 

@@ -64,10 +64,15 @@ class Command(BaseCommand):
         for corpus, found in scores.items():
             self.stdout.write(self._mean(corpus, found))
         if len(scores) > 1:
-            self.stdout.write(self._mean("all", [one for found in scores.values() for one in found]))
+            self.stdout.write(
+                self._mean("all", [one for found in scores.values() for one in found])
+            )
         seconds = (time.monotonic() - started) / len(questions)
         self.stdout.write(f"{seconds:.2f} s a question")
 
     def _mean(self, name: str, found: list[Score]) -> str:
         first, whole = mean(one.first for one in found), mean(one.whole for one in found)
-        return f"{name or 'all'}: {first:.2f} of {TOP:.0f} at first sight, {whole:.2f} in the whole report ({len(found)})"
+        return (
+            f"{name or 'all'}: {first:.2f} of {TOP:.0f} at first sight, "
+            f"{whole:.2f} in the whole report ({len(found)})"
+        )

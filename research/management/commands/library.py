@@ -8,7 +8,6 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
-from django.db.models import Count
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -61,17 +60,22 @@ class Command(BaseCommand):
         if len(report.skipped) > _SHOWN:
             self.stdout.write(f"skipped {len(report.skipped) - _SHOWN} more")
         self.stdout.write(
-            f"{name}: {report.added} added, {report.updated} updated, {report.unchanged} unchanged, "
-            f"{report.removed} removed, {len(report.skipped)} skipped"
+            f"{name}: {report.added} added, {report.updated} updated, "
+            f"{report.unchanged} unchanged, {report.removed} removed, "
+            f"{len(report.skipped)} skipped"
         )
 
     def _with_progress(self, path: Path, name: str, owner: Any) -> AddReport:
         if not self.stdout.isatty():
             return add_path(path, name, owner)
         bar = Progress(
-            TextColumn("Reading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[name]}"),
-            console=Console(stderr=True), transient=True,
-        )  # fmt: skip
+            TextColumn("Reading"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[name]}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
         with bar:
             task = bar.add_task("read", total=None, name="")
             return add_path(
@@ -82,10 +86,10 @@ class Command(BaseCommand):
             )
 
     def _list(self, options: dict[str, Any]) -> None:
-        found = Collection.objects.annotate(count=Count("documents")).order_by("name")
-        for item in found.select_related("owner"):
+        found = Collection.objects.order_by("name").select_related("owner")
+        for item in found:
             whose = f" ({item.owner})" if item.owner else ""
-            self.stdout.write(f"{item.name}{whose}: {item.count} documents")
+            self.stdout.write(f"{item.name}{whose}: {item.documents.count()} documents")
         if not found:
             self.stdout.write("There are no collections yet.")
 

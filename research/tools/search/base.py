@@ -75,7 +75,7 @@ class SearchProvider(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name it is called by: `library`, `wikipedia`, …"""
+        """Return the name it is called by, such as `library`."""
         ...
 
     async def search(self, query: str, scope: SearchScope, limit: int = LIMIT) -> SearchResult:

@@ -66,9 +66,7 @@ class Team:
         number = self._numbers.setdefault(passage.uri, len(self._numbers) + 1)
         return {**asdict(passage), "source": number}
 
-    def write(
-        self, question: str, brief: prompts.SectionBrief, written: list[str]
-    ) -> str:
+    def write(self, question: str, brief: prompts.SectionBrief, written: list[str]) -> str:
         agent = Agent(KeylessModel(), instructions=prompts.WRITER)
         prompt = prompts.section_prompt(
             question, language(question), brief, self.notes, [], written
@@ -85,9 +83,7 @@ class Team:
         written = [self.write(question, lead, [])]
         body = [written[0]]
         for number, task in enumerate(tasks, 1):
-            brief = prompts.SectionBrief(
-                number + 1, count, "task", task.title, number, task.intent
-            )
+            brief = prompts.SectionBrief(number + 1, count, "task", task.title, number, task.intent)
             written.append(self.write(question, brief, written))
             body.append(f"## {task.title}\n\n{written[-1]}")
         return "\n\n".join(body)

@@ -65,7 +65,8 @@ def researcher(size: int = 1) -> Agent[None, str]:
     return agent
 
 
-TASK = prompts.task_prompt(QUESTION, "en", 1, QUESTION, "Say what it is and what it is for.", QUESTION)
+INTENT = "Say what it is and what it is for."
+TASK = prompts.task_prompt(QUESTION, "en", 1, QUESTION, INTENT, QUESTION)
 
 
 async def test_a_plan_comes_through_the_output_tool() -> None:

@@ -1,7 +1,7 @@
 """What kind of question it is, and the plan it gets."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from research.llm.keyless.facets import facet_of_intent
@@ -86,6 +86,7 @@ def test_a_comparison_asks_for_each_side() -> None:
     assert titles[1:] == ["What json is", "What jsonb is"]
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=300))
 def test_every_question_gets_a_plan_that_the_team_accepts(question: str) -> None:
     steps = plan(question, language(question))

@@ -1,9 +1,10 @@
 """Files of every kind become pages: one text, its blocks and its headings."""
 
 import time
+from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from research.library.chunks import MAX_CHARS, passages
@@ -94,7 +95,7 @@ def test_restructured_text_keeps_what_a_reader_sees() -> None:
 
 
 def test_the_headings_of_a_block_lead_from_the_title_down() -> None:
-    found = dict((text, path) for path, text in blocks(read("cache.rst", RST)))
+    found = {text: path for path, text in blocks(read("cache.rst", RST))}
     assert found["Memcached is fast and small."] == ("Cache", "Setting up")
     assert found["Sets a new time."] == ("Cache", "Setting up", "Cache.touch")
 
@@ -233,6 +234,7 @@ def test_plain_text_has_titles_items_and_no_listings() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400), st.sampled_from(["a.txt", "a.md", "a.rst", "a.html"]))
 def test_every_file_is_read_or_refused_with_a_reason(data: bytes, name: str) -> None:
     try:
@@ -245,12 +247,32 @@ def test_every_file_is_read_or_refused_with_a_reason(data: bytes, name: str) -> 
         assert "\n" not in page.text[block.start : block.end]
 
 
+MARKUP = [
+    "Title\n=====",
+    "Some text.",
+    "* item",
+    "  deeper",
+    ".. note:: x",
+    ".. list-table::",
+    ".. x",
+    "=== ===",
+    "a   b",
+    "+---+",
+    "1. one",
+    "text::",
+    "    code",
+    "term\n  def",
+    ":role:`a <b>`",
+    "**a",
+    "``a",
+    "",
+]
+
+
+@settings(deadline=None)
 @given(
     st.lists(
-        st.sampled_from(
-            ["Title\n=====", "Some text.", "* item", "  deeper", ".. note:: x", "=== ===", "a   b"]
-            + ["", "+---+", "| x |", "1. one", "text::", "    code", ".. x", "term\n  def", "`a`_"]
-        ),
+        st.sampled_from(MARKUP),
         max_size=20,
     )
 )
@@ -262,7 +284,7 @@ def test_every_mix_of_markup_gives_blocks_in_order(lines: list[str]) -> None:
     ends = [(block.start, block.end) for block in page.blocks]
     assert ends == sorted(ends)
     assert all(start < end for start, end in ends)
-    assert all(one[1] < other[0] for one, other in zip(ends, ends[1:], strict=False))
+    assert all(one[1] < other[0] for one, other in pairwise(ends))
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.rst", "a.html"])
@@ -283,6 +305,7 @@ def test_a_line_without_any_sentence_is_cut_too() -> None:
     assert "".join(page.text[item.start : item.end] for item in found) == "x" * 5_000
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(["# A", "## B", "Lamps warn ships. " * 30, "- item", "", "Short."]),
@@ -296,7 +319,7 @@ def test_passages_never_overlap_nor_cross_a_heading_and_hold_every_block(lines: 
     except Unreadable:
         return
     found = list(passages(page))
-    assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.end <= other.start for one, other in pairwise(found))
     for block in page.blocks:
         over = [item for item in found if item.start <= block.start and block.end <= item.end]
         split = [item for item in found if block.start <= item.start and item.end <= block.end]

@@ -1,12 +1,13 @@
 """Text as it may be stored."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from research.text.clean import clean_text, unwrap
 from research.text.language import language
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec=None)))
 def test_every_cleaned_text_can_be_stored(text: str) -> None:
     cleaned = clean_text(text)

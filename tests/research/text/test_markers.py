@@ -1,11 +1,12 @@
 """`[S12]` and `[S12:100-250]`."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from research.text.markers import Marker, find_markers, strip_markers
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**8), st.integers(0, 10**8), st.integers(1, 1000))
 def test_every_marker_is_read_as_it_was_written(source: int, start: int, size: int) -> None:
     for marker in (Marker(source), Marker(source, start, start + size)):

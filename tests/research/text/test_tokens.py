@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from research.text.headings import acronyms, heading_tokens
@@ -41,6 +41,7 @@ def test_full_width_letters_are_the_same_words() -> None:
     assert tokens("ＡＰＴ") == tokens("APT")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_every_text_has_tokens_without_blanks(text: str) -> None:
     assert all(token and not token.isspace() for token in tokens(text))

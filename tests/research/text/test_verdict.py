@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from research.text.sentences import sentences
@@ -36,6 +36,7 @@ def test_every_sentence_of_a_source_is_a_quote_found_at_its_place(text: str) -> 
         assert 0 <= item.end - verdict.end <= 1
 
 
+@settings(deadline=None)
 @given(st.integers(0, len(TEXT) - 30), st.integers(20, 200))
 def test_every_cut_of_a_source_is_a_quote_whose_offsets_give_it_back(start: int, size: int) -> None:
     claim = TEXT[start : start + size].strip(" .")
@@ -120,6 +121,7 @@ def test_a_span_outside_the_text_is_none(start: int, end: int) -> None:
     assert reason("Transactions are managed by the database.", TEXT, start, end) == "quote"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80), st.text(max_size=200))
 def test_every_claim_gets_a_verdict_with_offsets_inside_the_text(claim: str, text: str) -> None:
     verdict = classify(claim, text)
