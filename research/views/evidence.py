@@ -26,6 +26,8 @@ class SourcePage(OfRun, TemplateView):
         """Add the text in three parts: before the passage, the passage, after it."""
         sources = Source.objects.select_related("archive")
         source = get_object_or_404(sources, run=self.run, source_id=kwargs["source_id"])
+        if not source.finders:  # only attempts that count for nothing now had found it
+            raise Http404("There is no such source.")
         text = source.archive.text if source.archive else ""
         start, end = self._span(len(text))
         checks = self.state.citations

@@ -217,3 +217,26 @@ async def test_no_page_is_wider_than_its_window(site: Open, visit: Visiting, wid
         await ada.page.goto(address)
         wide: Any = await ada.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, address
+
+
+async def test_a_socket_that_is_closed_with_its_session_leads_to_the_sign_in_once(
+    site: Open, visit: Visiting
+) -> None:
+    server = site()
+    ada = await visit(server)
+    sockets: list[WebSocketRoute] = []
+
+    def ended(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        asyncio.get_running_loop().create_task(socket.close(code=4419))
+
+    page = await record(server, "recorded.whole()", 30)
+    await ada.page.route_web_socket("**/ws/v1/", ended)
+    await ada.page.goto(page)
+    await ada.page.wait_for_timeout(2500)
+    assert len(sockets) == 2, "it loads the page once more, and does not spin"
+    await expect(ada.page.locator("#pill")).to_have_class(re.compile("pill-offline"))
+    await ada.context.clear_cookies()
+    await ada.page.evaluate("sessionStorage.clear()")
+    await ada.page.reload()
+    await ada.page.wait_for_url(re.compile(r"/signin/\?next=/runs/"))

@@ -242,6 +242,12 @@ def test_a_task_a_tool_and_a_source_that_are_not_there_are_not_found(
         assert page.get(f"/runs/{run.pk}/{rest}").status_code == 404, rest
 
 
+def test_a_source_that_only_a_discarded_attempt_found_is_not_there(page: Client, run: Run) -> None:
+    run.sources.filter(source_id=2).update(finders=[])
+    assert page.get(f"/runs/{run.pk}/sources/2/").status_code == 404
+    assert page.get(f"/runs/{run.pk}/sources/1/").status_code == 200
+
+
 def test_a_long_text_comes_as_a_file_and_never_as_a_page(page: Client, run: Run) -> None:
     store_blob(run, "<script>alert(1)</script>")
     response = page.get(f"/runs/{run.pk}/blobs/{PLACES['hash']}")

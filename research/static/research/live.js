@@ -137,8 +137,22 @@ const frames = {
     socket.close(1000);
     setTimeout(() => { if (!touched) toLive?.parentElement.scrollTo({top: 0, behavior: 'smooth'}); }, 0);
   },
-  error({code}) { if (code === 'not_found') { over = true; say('offline'); socket.close(1000); } },
+  error({id, code}) {
+    if (id === null) return; // the socket's own end follows, and says more
+    if (code === 'bad_cursor') return startAgain();
+    over = code === 'not_found';
+    if (over) say('offline');
+    socket.close(1000);
+  },
 };
+
+// The page itself leads to the sign-in; a page that is let in while its socket is not must not spin.
+function signIn() {
+  say('offline');
+  const before = Number(sessionStorage.getItem('left'));
+  sessionStorage.setItem('left', String(Date.now()));
+  if (Date.now() - before > 60000) location.reload();
+}
 
 function connect() {
   clearTimeout(next);
@@ -151,7 +165,7 @@ function connect() {
   };
   socket.onclose = ({code}) => {
     if (over) return;
-    if (code === 4401 || code === 4419) return location.reload();
+    if (code === 4401 || code === 4419) return signIn();
     if (code === 4400 || code === 4403 || code === 4406) return say('offline');
     say(navigator.onLine ? 'reconnecting' : 'offline');
     waited = Math.min(LONGEST_WAIT_MS, waited * 2 || FIRST_WAIT_MS);
