@@ -39,10 +39,10 @@ def test_every_sentence_of_a_source_is_a_quote_found_at_its_place(text: str) -> 
 @settings(deadline=None)
 @given(st.integers(0, len(TEXT) - 30), st.integers(20, 200))
 def test_every_cut_of_a_source_is_a_quote_whose_offsets_give_it_back(start: int, size: int) -> None:
-    claim = TEXT[start : start + size].strip(" .")
+    claim = TEXT[start : start + size].strip(" .'")
     verdict = classify(claim, TEXT)
     assert verdict.reason == "quote"
-    assert TEXT[verdict.start : verdict.end].strip(" .") == claim
+    assert TEXT[verdict.start : verdict.end].strip(" .'") == claim
 
 
 def test_quotation_marks_code_marks_list_marks_and_markers_do_not_matter() -> None:
