@@ -1,0 +1,114 @@
+"""Several clients on one run, on real servers: each sees all of it, and strangers nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from uuid import uuid4
+
+import pytest
+
+from tests.research.conftest import TOPIC
+
+from .conftest import Open
+from .oracle import Oracle
+from .watcher import Refused, Watcher
+
+pytestmark = pytest.mark.timeout(90)
+
+
+async def test_two_watchers_a_late_one_and_one_that_comes_after_see_the_same(site: Open) -> None:
+    opened = await asyncio.to_thread(site, delay=0.03)
+    starter = Watcher(opened.server, opened.token)
+    ack = await starter.start(TOPIC, "k")
+    assert (ack["duplicate"], ack["run"]) == (False, starter.run)
+    second = Watcher(opened.server, opened.token, starter.run)
+    await second.follow()
+    await starter.until(lambda event: event["type"] == "source.found")
+    late = Watcher(opened.server, opened.token, starter.run)
+    await late.follow()
+    again = Watcher(opened.server, opened.token)
+    assert (await again.start(TOPIC, "k"))["duplicate"]
+    watchers = [starter, second, late, again]
+    assert [await watcher.complete() for watcher in watchers] == ["completed"] * 4
+    after = Watcher(opened.server, opened.token, starter.run)
+    await after.follow()
+    await after.complete(5)
+    log = await asyncio.to_thread(
+        Oracle(opened.server, starter.run).check, starter, second, late, again, after
+    )
+    assert {watcher.run for watcher in watchers} == {starter.run}
+    assert len(log) > 100
+    assert "Traceback" not in opened.server.log()
+
+
+async def test_events_come_as_they_happen(site: Open) -> None:
+    opened = await asyncio.to_thread(site, delay=0.05)
+    watcher = Watcher(opened.server, opened.token)
+    await watcher.start(TOPIC, "k")
+    lags = []
+    for work in ("plan", "task:1", "task:2", "write:1", "write:2", "verify"):
+        event = await watcher.until(
+            lambda event, work=work: event["type"] == "work.started" and event["work"] == work  # type: ignore[misc]
+        )
+        lags.append(time.time() - event["ts"] / 1000)
+    await watcher.complete()
+    assert sorted(lags)[len(lags) // 2] < 0.5, lags
+
+
+async def test_a_stranger_sees_no_run_and_cancels_none(site: Open) -> None:
+    opened = await asyncio.to_thread(site)
+    watcher = Watcher(opened.server, opened.token)
+    await watcher.start(TOPIC, "k")
+    stranger = Watcher(opened.server, opened.stranger)
+    await stranger.start("Another question", "k")
+    assert stranger.run != watcher.run
+    for target in (watcher.run, str(uuid4())):
+        for command in ("subscribe", "cancel"):
+            with pytest.raises(Refused, match="not_found"):
+                await stranger.command(type=command, run=target, sub="x")
+        blind = Watcher(opened.server, opened.stranger, target)
+        with pytest.raises(Refused, match="not_found"):
+            await blind.follow()
+        await blind.close()
+    assert await watcher.complete() == await stranger.complete() == "completed"
+    check = Oracle(opened.server, watcher.run).check
+    log = await asyncio.to_thread(check, watcher)
+    assert not {event["type"] for event in log} & {"run.cancelling"}
+    await asyncio.to_thread(Oracle(opened.server, stranger.run).check, stranger)
+
+
+async def test_a_client_that_goes_away_does_not_end_its_run(site: Open) -> None:
+    opened = await asyncio.to_thread(site, delay=0.02)
+    watcher = Watcher(opened.server, opened.token)
+    await watcher.start(TOPIC, "k")
+    await watcher.until(lambda event: event["type"] == "work.started")
+    await watcher.close()
+    later = Watcher(opened.server, opened.token, watcher.run)
+    await later.follow()
+    assert await later.complete() == "completed"
+    log = await asyncio.to_thread(Oracle(opened.server, watcher.run).check, later)
+    assert log[: len(watcher.events)] == watcher.events
+
+
+@pytest.mark.parametrize(("kind", "on"), [("daphne", "sqlite"), ("uvicorn", "servers")])
+async def test_a_cancel_ends_the_run_in_two_seconds_for_everybody(
+    site: Open, kind: str, on: str
+) -> None:
+    opened = await asyncio.to_thread(site, kind, on=on, delay=0.1)
+    watcher = Watcher(opened.server, opened.token)
+    await watcher.start(TOPIC, "k")
+    other = Watcher(opened.server, opened.token, watcher.run)
+    await other.follow()
+    await watcher.until(lambda event: event["type"] == "message.delta")
+    asked = time.monotonic()
+    answer = await watcher.command(type="cancel", run=watcher.run)
+    assert await watcher.complete() == await other.complete() == "cancelled"
+    assert time.monotonic() - asked < 2
+    log = await asyncio.to_thread(
+        Oracle(opened.server, watcher.run).check, watcher, other, status="cancelled"
+    )
+    assert log[answer["applied_seq"] - 1]["type"] == "run.cancelling"
+    before = opened.script.calls("started")
+    await asyncio.sleep(0.5)
+    assert opened.script.calls("started") == before, "the paid work has stopped"
