@@ -21,6 +21,7 @@ from .text import clean
 if TYPE_CHECKING:
     from .runtime import Runtime
 
+ID_MAX = 2**53  # the largest integer that every JSON reader keeps
 SubName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
 Text = Annotated[
     str, BeforeValidator(lambda value: clean(value) if isinstance(value, str) else value)
@@ -50,7 +51,7 @@ class Command(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    id: StrictInt = Field(ge=0, le=2**53)
+    id: StrictInt = Field(ge=0, le=ID_MAX)
 
 
 class SubscribeSpec(BaseModel):
@@ -171,7 +172,8 @@ def message_id(text: str) -> int | None:
     except (ValueError, RecursionError):
         return None
     found = value.get("id") if isinstance(value, dict) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    # bool is an int; and what no JSON reader takes for an integer is not sent back to one
+    return found if type(found) is int and 0 <= found <= ID_MAX else None
 
 
 def _refuse(constant: str) -> NoReturn:

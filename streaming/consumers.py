@@ -41,6 +41,9 @@ class CloseCode:
     TOO_MANY = 4429
 
 
+COME_BACK = {CloseCode.SLOW, CloseCode.RESTARTING, CloseCode.TOO_MANY}
+
+
 class Closed(Exception):
     """The socket is to be closed, after an error frame that says why."""
 
@@ -155,7 +158,8 @@ class Consumer:
 
     async def _close(self, closed: Closed) -> None:
         try:
-            await self._send_error(None, closed.code, closed.message, retryable=False)
+            may_come_back = closed.close_code in COME_BACK
+            await self._send_error(None, closed.code, closed.message, retryable=may_come_back)
             await self._asgi_send({"type": "websocket.close", "code": closed.close_code})
         except Exception:  # the other side closed first
             logger.debug("a socket was gone before its close")
@@ -245,8 +249,10 @@ class Consumer:
         principal: Principal,
         subscriptions: Subscriptions,
     ) -> None:
-        answer = await commands.REGISTRY[command.type].handler(runtime, principal, command)
         spec = getattr(command, "subscribe", None)
+        if isinstance(spec, SubscribeSpec):
+            subscriptions.check_room(spec)  # before something is begun that nobody could follow
+        answer = await commands.REGISTRY[command.type].handler(runtime, principal, command)
         if not isinstance(spec, SubscribeSpec):
             await self._ack(command, answer)
             return
@@ -267,7 +273,10 @@ class Consumer:
         await self._send(msgspec.json.encode(frame).decode())
 
     async def _send(self, text: str) -> None:
-        await self._asgi_send({"type": "websocket.send", "text": text})
+        try:
+            await self._asgi_send({"type": "websocket.send", "text": text})
+        except OSError:  # what an ASGI server raises where the client is gone
+            raise Disconnected from None
 
 
 class BrowserConsumer(Consumer):

@@ -56,13 +56,17 @@ class Subscriptions:
         self._failed = failed
         self._open: dict[str, Following] = {}
 
+    def check_room(self, spec: SubscribeSpec) -> None:
+        """Raise `Conflict` or `RateLimited` where there is no room for another subscription."""
+        if spec.sub in self._open:
+            raise Conflict(f"There is a subscription {spec.sub} already.", code="sub_in_use")
+        if len(self._open) >= conf().subscriptions:
+            raise RateLimited(f"A socket holds at most {conf().subscriptions} subscriptions.")
+
     async def subscribe(self, run: UUID, spec: SubscribeSpec) -> tuple[Answer, Callable[[], None]]:
         """Open a subscription; return its ack, and what starts it once the ack is sent."""
         limits = conf()
-        if spec.sub in self._open:
-            raise Conflict(f"There is a subscription {spec.sub} already.", code="sub_in_use")
-        if len(self._open) >= limits.subscriptions:
-            raise RateLimited(f"A socket holds at most {limits.subscriptions} subscriptions.")
+        self.check_room(spec)
         state = await self._runtime.readers.run(self._runtime.access, self._principal.user_id, run)
         if state is None:
             raise NotFound("There is no such run.")
