@@ -15,7 +15,7 @@ from research.text.markers import Marker
 from research.tools.use import Finish
 
 from .base import Passage, SearchResult, SearchScope
-from .library import LibraryProvider
+from .library import LibrarySearch
 
 SHOWN = 12  # passages that a model reads; the rest is in the metadata
 PASSAGE_LENGTH = 1200
@@ -34,7 +34,7 @@ async def search(ctx: RunContext[Any], query: str) -> ToolReturn:
     scope = SearchScope(run.user_id, tuple(collections) if collections is not None else None)
 
     async def body(use: Use) -> Finish:
-        result = await LibraryProvider().search(query, scope)
+        result = await LibrarySearch().search(query, scope)
 
         def finish(row: Run, duration_ms: int) -> Change:
             return _finish(row, use, result, duration_ms)
