@@ -197,6 +197,13 @@ def test_cancel_says_that_it_is_under_way(page: Client, ada: User) -> None:
     assert 'data-status="cancelling"' in shown and "Stopping" in shown
 
 
+def test_cancelling_a_run_that_has_ended_changes_nothing(page: Client, run: Run) -> None:
+    response = page.post(f"/runs/{run.pk}/cancel/")
+    assert response["Location"] == f"/runs/{run.pk}/"
+    shown = text_of(page.get(f"/runs/{run.pk}/"))
+    assert 'data-status="completed"' in shown and 'form="run-form"' not in shown
+
+
 # --- reading -------------------------------------------------------------------------------------
 def test_the_page_of_a_finished_run_shows_report_plan_and_what_is_missing(
     page: Client, run: Run
