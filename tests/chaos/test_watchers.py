@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from tests.research.conftest import TOPIC
+from tests.research.scripts import Script, rules
+from tests.rig.server import Server
 
-from .conftest import Open
+from .conftest import Open, Site
 from .oracle import Oracle
 from .watcher import Refused, Watcher
 
 pytestmark = pytest.mark.timeout(90)
 
 
-async def test_two_watchers_a_late_one_and_one_that_comes_after_see_the_same(site: Open) -> None:
-    opened = await asyncio.to_thread(site, delay=0.03)
+@pytest.fixture(scope="module")
+def opened(
+    filled: tuple[Path, list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    """One server for the tests that leave it as it was."""
+    script = Script(tmp_path_factory.mktemp("script"))
+    script.play(rules(0.02))
+    data, tokens = filled
+    server = Server("daphne", tmp_path_factory.mktemp("watched"), RESEARCH_MODEL=script.model)
+    shutil.copytree(data, server.data_dir, dirs_exist_ok=True)
+    server.start()
+    yield Site(server, script, tokens[0], tokens[1])
+    server.close()
+
+
+async def test_two_watchers_a_late_one_and_one_that_comes_after_see_the_same(opened: Site) -> None:
     starter = Watcher(opened.server, opened.token)
-    ack = await starter.start(TOPIC, "k")
+    ack = await starter.start(TOPIC, "k1")
     assert (ack["duplicate"], ack["run"]) == (False, starter.run)
     second = Watcher(opened.server, opened.token, starter.run)
     await second.follow()
@@ -28,7 +47,7 @@ async def test_two_watchers_a_late_one_and_one_that_comes_after_see_the_same(sit
     late = Watcher(opened.server, opened.token, starter.run)
     await late.follow()
     again = Watcher(opened.server, opened.token)
-    assert (await again.start(TOPIC, "k"))["duplicate"]
+    assert (await again.start(TOPIC, "k1"))["duplicate"]
     watchers = [starter, second, late, again]
     assert [await watcher.complete() for watcher in watchers] == ["completed"] * 4
     after = Watcher(opened.server, opened.token, starter.run)
@@ -42,10 +61,9 @@ async def test_two_watchers_a_late_one_and_one_that_comes_after_see_the_same(sit
     assert "Traceback" not in opened.server.log()
 
 
-async def test_events_come_as_they_happen(site: Open) -> None:
-    opened = await asyncio.to_thread(site, delay=0.05)
+async def test_events_come_as_they_happen(opened: Site) -> None:
     watcher = Watcher(opened.server, opened.token)
-    await watcher.start(TOPIC, "k")
+    await watcher.start(TOPIC, "k2")
     lags = []
     for work in ("plan", "task:1", "task:2", "write:1", "write:2", "verify"):
         event = await watcher.until(
@@ -56,10 +74,9 @@ async def test_events_come_as_they_happen(site: Open) -> None:
     assert sorted(lags)[len(lags) // 2] < 0.5, lags
 
 
-async def test_a_stranger_sees_no_run_and_cancels_none(site: Open) -> None:
-    opened = await asyncio.to_thread(site)
+async def test_a_stranger_sees_no_run_and_cancels_none(opened: Site) -> None:
     watcher = Watcher(opened.server, opened.token)
-    await watcher.start(TOPIC, "k")
+    await watcher.start(TOPIC, "k3")
     stranger = Watcher(opened.server, opened.stranger)
     await stranger.start("Another question", "k")
     assert stranger.run != watcher.run
@@ -78,10 +95,9 @@ async def test_a_stranger_sees_no_run_and_cancels_none(site: Open) -> None:
     await asyncio.to_thread(Oracle(opened.server, stranger.run).check, stranger)
 
 
-async def test_a_client_that_goes_away_does_not_end_its_run(site: Open) -> None:
-    opened = await asyncio.to_thread(site, delay=0.02)
+async def test_a_client_that_goes_away_does_not_end_its_run(opened: Site) -> None:
     watcher = Watcher(opened.server, opened.token)
-    await watcher.start(TOPIC, "k")
+    await watcher.start(TOPIC, "k4")
     await watcher.until(lambda event: event["type"] == "work.started")
     await watcher.close()
     later = Watcher(opened.server, opened.token, watcher.run)
@@ -97,7 +113,7 @@ async def test_a_cancel_ends_the_run_in_two_seconds_for_everybody(
 ) -> None:
     opened = await asyncio.to_thread(site, kind, on=on, delay=0.1)
     watcher = Watcher(opened.server, opened.token)
-    await watcher.start(TOPIC, "k")
+    await watcher.start(TOPIC, "k5")
     other = Watcher(opened.server, opened.token, watcher.run)
     await other.follow()
     await watcher.until(lambda event: event["type"] == "message.delta")

@@ -40,22 +40,22 @@ class Watcher:
     async def start(self, topic: str, key: str, **options: Any) -> dict[str, Any]:
         """Start a run, and follow it from before its first event; return the ack."""
         self._task = asyncio.create_task(self._follow(topic, key, options))
-        return await self._opened("start")
+        return await self._opened()
 
     async def follow(self) -> dict[str, Any]:
         """Begin to follow the run; return the ack."""
         self._task = asyncio.create_task(self._follow(None, "", {}))
-        return await self._opened("subscribe")
+        return await self._opened()
 
-    async def _opened(self, what: str) -> dict[str, Any]:
+    async def _opened(self) -> dict[str, Any]:
         self._first: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._task.add_done_callback(self._gave_up)
         async with asyncio.timeout(20):
-            done, _ = await asyncio.wait(
-                {self._first, self._task}, return_when=asyncio.FIRST_COMPLETED
-            )
-        if self._first not in done:
-            self._task.result()
-        return self._first.result()
+            return await self._first
+
+    def _gave_up(self, task: asyncio.Task[None]) -> None:
+        if not self._first.done() and not task.cancelled() and (error := task.exception()):
+            self._first.set_exception(error)
 
     async def complete(self, timeout: float = 60) -> str:
         """Wait for the end of the run, and return its status."""

@@ -40,7 +40,7 @@ def found(uri: str, text: str | None = None) -> Found:
         archive = Archive.objects.get_or_create(
             hash=hashlib.sha256(text.encode()).hexdigest(), defaults={"text": text}
         )[0]
-    return Found(uri, f"Title of {uri}", "library", "…", archive and archive.hash, None)
+    return Found(uri, f"Title of {uri}", "library", "…", archive.hash if archive else None, None)
 
 
 def search(steps: Steps, claimed: Claimed, *sources: Found, number: int = 1) -> dict[str, int]:

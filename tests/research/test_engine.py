@@ -21,6 +21,7 @@ from research.fold import load
 from research.models import Citation, Collection, Note, Run, Source, Task, ToolCall, Work
 from streaming import log
 from streaming.events import TERMINAL, Event
+from streaming.exceptions import EventTooLarge
 from streaming.open_set import ENDS, open_set
 
 from .conftest import TOPIC, Lab
@@ -420,7 +421,7 @@ async def test_words_that_cannot_be_written_down_stop_the_work_typed(
     def fussy(self: Any, drafts: Any, claim: Any = None) -> None:
         if any(d.type == "message.started" and d.voice.work == "task:2" for d in drafts):
             broken.append(claim)
-            raise log.EventTooLarge
+            raise EventTooLarge
         add(self, drafts, claim)
 
     monkeypatch.setattr(log.Appender, "add", fussy)
