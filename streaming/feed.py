@@ -17,6 +17,9 @@ from .readers import Readers
 
 logger = logging.getLogger(__name__)
 
+READ_EVENTS = 500
+READ_CHARS = 256 * 1024
+
 FOLDED_AT_ONCE = 128  # events; folding more would hold the loop up
 
 
@@ -126,11 +129,15 @@ class Feed:
             self._bells.discard(bell)
 
     async def read(self, after: int) -> list[Record]:
-        """Return some of the records after `after`: from the ring, or from the log behind it."""
+        """Return some of the records after `after`: from the ring, or from the log behind it.
+
+        A follower that is held up keeps what it has read: not much more than `READ_CHARS`.
+        """
         if after >= self._ring_after:
             start = after - self._ring_after
-            return self._ring[start : start + 500]
-        return await self._readers.run(log.read_after, self.stream_id, after)
+            return _some(self._ring[start : start + READ_EVENTS])
+        records = await self._readers.run(log.read_after, self.stream_id, after, READ_EVENTS)
+        return _some(records)
 
     async def state(self) -> Any:
         """Return the folded state, at the head of the feed or later."""
@@ -155,3 +162,13 @@ class Feed:
 
     def __str__(self) -> str:
         return f"{self.stream_id} at {self.cursor}"
+
+
+def _some(records: list[Record]) -> list[Record]:
+    """Return as many of the records as one read may hold, at least one."""
+    room = READ_CHARS
+    for index, record in enumerate(records):
+        room -= len(record.text)
+        if room <= 0:
+            return records[: index + 1]
+    return records

@@ -12,7 +12,7 @@ from streaming.runtime import Runtime
 
 from .conftest import StartRuntime
 from .followers import Follower
-from .logs import close, new_stream, write
+from .logs import close, new_stream, until, write
 
 SIZE = 1000
 
@@ -124,6 +124,24 @@ async def test_a_throttled_reader_that_is_quiet_saves_up_no_more_than_a_burst() 
     began = time.monotonic()
     await flow.room()
     assert time.monotonic() - began < 0.1
+
+
+@pytest.mark.parametrize("ring", [{}, {"RING_EVENTS": 1}])
+async def test_a_reader_that_is_held_up_holds_little_of_what_it_has_read(
+    start_runtime: StartRuntime, ring: dict[str, int]
+) -> None:
+    runtime = await start_runtime(**ring)
+    stream_id = await runtime.readers.run(new_stream)
+    async with runtime.hub.watch(stream_id) as feed:
+        for _ in range(20):
+            await runtime.readers.run(lambda: write(stream_id, *["x" * 60_000] * 5))
+        await until(lambda: feed.head == 100)
+        seen, reads = 0, 0
+        while records := await feed.read(seen):
+            assert sum(len(record.text) for record in records) < 400_000
+            assert records[0].seq == seen + 1
+            seen, reads = records[-1].seq, reads + 1
+        assert (seen, reads) == (100, 20)
 
 
 @pytest.mark.parametrize("stuck", [Window(5, 10**9, slow_s=60), Throttle(1, 1)])
