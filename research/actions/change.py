@@ -50,3 +50,10 @@ def task_of(work: Work) -> Task | None:
     if kind != "task":
         return None
     return Task.objects.get(run_id=work.run_id, task_id=int(number))
+
+
+def task_in(run: Run, voice: Voice) -> Task | None:
+    """Return the task on whose lane a voice speaks."""
+    if voice.task_id is None:
+        return None
+    return Task.objects.filter(run=run, task_id=voice.task_id).first()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from research.models import Note, Run, Task
+from research.models import Note, Run
 from streaming import vocabulary as v
 
-from .change import Said
+from .change import Said, task_in
 from .tools import Use
 
 TAGS, TAG_LENGTH = 20, 64
@@ -22,7 +22,7 @@ def create(
         return written, []
     run.last_note += 1
     run.save(update_fields=["last_note"])
-    task = Task.objects.filter(run=run, task_id=use.voice.task_id).first()
+    task = task_in(run, use.voice)
     note = Note.objects.create(
         run=run,
         note_id=run.last_note,

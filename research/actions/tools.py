@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from research.models import Run, Source, Task, ToolCall
+from research.models import Run, Source, ToolCall
 from streaming import vocabulary as v
 from streaming.events import Voice
 from streaming.text import clean, clean_json
 
-from .change import Action, Change, Said
+from .change import Action, Change, Said, task_in
 
 ToolStatus = Literal["ok", "error"]
 ARGS_LENGTH = 24_000  # of the arguments that are written down, as JSON: they are one event
@@ -52,7 +52,7 @@ def start(use: Use, args: dict[str, Any]) -> Action:
         ToolCall.objects.create(
             run=run,
             tool_call_id=use.tool_call_id,
-            task=_task(run, use.voice),
+            task=task_in(run, use.voice),
             member=use.voice.source_member or "",
             work=use.voice.work or "",
             attempt=use.voice.attempt or 0,
@@ -109,7 +109,7 @@ def record_sources(run: Run, use: Use, found: Sequence[Found]) -> tuple[dict[str
             row = Source.objects.create(
                 run=run,
                 source_id=run.last_source,
-                task=_task(run, use.voice),
+                task=task_in(run, use.voice),
                 member=use.voice.source_member or "",
                 finders=[use.attempt],
                 provider=item.provider,
@@ -161,9 +161,3 @@ def _cut(value: Any, length: int) -> Any:
     if isinstance(value, list):
         return [_cut(item, length) for item in value[:length]]
     return value
-
-
-def _task(run: Run, voice: Voice) -> Task | None:
-    if voice.task_id is None:
-        return None
-    return Task.objects.filter(run=run, task_id=voice.task_id).first()

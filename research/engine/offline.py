@@ -35,7 +35,7 @@ async def research_once(
             return await research_once(topic, user, collection_ids, house)
         finally:
             await house.stop()
-    chosen = None if collection_ids is None else list(collection_ids)
+    chosen: list[int | str] | None = None if collection_ids is None else list(collection_ids)
     options = RunOptions(collections=chosen)
     readers = house.runtime.readers
     started = await readers.run(start_run, user, topic, options)

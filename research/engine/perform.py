@@ -45,12 +45,16 @@ async def perform(runtime: Runtime, claimed: Claimed) -> None:
     """Carry out claimed work. However it goes, it has one end in the log; cancelled, none yet."""
     me = asyncio.current_task()
     assert me is not None
+
+    def stop() -> None:
+        me.cancel()
+
     sink = LogSink(
         runtime.writer,
         claimed.run_id,
         runtime.conf,
         claimed.claim,
-        failed=lambda error: me.cancel() and None,
+        failed=lambda error: stop(),
     )
 
     async def act(action: Action) -> Any:

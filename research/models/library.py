@@ -23,6 +23,8 @@ class Archive(models.Model):
 
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
+    """Finds collections."""
+
     def readable_by(self, user: Any) -> CollectionQuerySet:
         """Return the collections whose documents this user's searches may see."""
         return self.filter(Q(owner=None) | Q(owner=user))
@@ -44,8 +46,9 @@ class Collection(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["owner", "name"], name="collection_name_once", nulls_distinct=False
+            models.UniqueConstraint(fields=["owner", "name"], name="collection_name_once"),
+            models.UniqueConstraint(  # NULLs are distinct to a constraint
+                fields=["name"], condition=Q(owner=None), name="shared_collection_name_once"
             ),
         ]
 

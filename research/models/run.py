@@ -26,6 +26,8 @@ RUN_ENDS = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED)
 
 
 class RunQuerySet(models.QuerySet["Run"]):
+    """Finds runs."""
+
     def active(self) -> RunQuerySet:
         """Return the runs that have not ended."""
         return self.exclude(status__in=RUN_ENDS)

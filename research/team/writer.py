@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic_ai import Agent
 
-from research.actions.report import finish_section
+from research.actions.report import Kind, finish_section
 from research.context import WorkContext
 from research.llm.registry import model
 from research.models import Note, Source, Work, WorkStatus
@@ -35,7 +35,7 @@ async def write(context: WorkContext) -> None:
         )
     else:
         text = word("nothing", context.run.language)
-    kind = "lead" if brief.kind == "lead" else "task"
+    kind: Kind = "lead" if brief.kind == "lead" else "task"
     await context.act(finish_section(context.name, kind, brief.title, text))
 
 

@@ -11,7 +11,6 @@ from research.actions import notes, tools
 from research.actions.change import Change, Said
 from research.actions.tools import Use
 from research.models import Note, Run
-
 from streaming.text import clean_json
 
 from .use import Finish
@@ -107,15 +106,15 @@ def _perform(
             lines = [f"{kinds.total()} notes", *(f"{kind}: {n}" for kind, n in kinds.items())]
             return "\n".join(lines), [], None
     number = args["note_id"]
-    row = mine.filter(note_id=number).first() if 0 < number < LAST else None
-    if row is None:
+    known = mine.filter(note_id=number).first() if 0 < number < LAST else None
+    if known is None:
         raise ModelRetry(f"There is no note {number}.")
     match args["action"]:
         case "update":
             said = notes.update(
                 run,
                 use,
-                row,
+                known,
                 args.get("title"),
                 args.get("content"),
                 args.get("note_type"),
@@ -123,8 +122,8 @@ def _perform(
             )
             return f"Note {number} is changed.", said, number
         case "delete":
-            return f"Note {number} is deleted.", notes.delete(use, row), number
-    return f"{_line(row)}\n\n{row.content}", [], number
+            return f"Note {number} is deleted.", notes.delete(use, known), number
+    return f"{_line(known)}\n\n{known.content}", [], number
 
 
 def _holds(row: Note, words: list[str]) -> bool:

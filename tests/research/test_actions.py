@@ -234,11 +234,29 @@ def test_a_task_that_failed_leaves_nothing_open_and_frees_its_member(steps: Step
     assert steps.queued() == ["write:1"]
 
 
+def test_a_summary_with_markers_becomes_the_note_of_who_wrote_none(steps: Steps) -> None:
+    task, other = steps.plan("One", "Two")
+    search(steps, task, found("a:1"))
+    steps.do(plan_actions.finish_task("task:1", "It is old. [S1]"), task)
+    note = Note.objects.get(task__task_id=1)
+    assert (note.content, note.member) == ("It is old. [S1]", "researcher-1")
+    ended = [event for event in steps.events() if event.type == "task.completed"]
+    assert [event.data["note_id"] for event in ended] == [note.note_id]
+
+
+def test_a_task_whose_sources_answer_nothing_is_skipped(steps: Steps) -> None:
+    task, other = steps.plan("One", "Two")
+    search(steps, task, found("a:1"))
+    steps.do(plan_actions.finish_task("task:1", "It is green. [S99]"), task)
+    assert Task.objects.get(task_id=1).status == "skipped"
+    assert not Note.objects.exists()
+
+
 def test_work_that_has_ended_does_not_end_again(steps: Steps) -> None:
     """A commit whose answer was lost arrived nevertheless; the worker then reports a failure."""
     task, other = steps.plan("One", "Two")
     search(steps, task, found("a:1"))
-    steps.do(plan_actions.finish_task("task:1", "Yes."), task)
+    steps.do(plan_actions.finish_task("task:1", "Yes. [S1]"), task)
     before = steps.types()
     steps.do(works.fail("task:1", "storage", "Lost."), task)
     assert steps.types() == before
@@ -368,7 +386,7 @@ def section(steps: Steps) -> Callable[[str], str]:
         found("a:2", "See [the site](https://known.example/a) or https://known.example/b there."),
         found("a:3"),
     )
-    steps.do(plan_actions.finish_task("task:1", "Yes."), task)
+    steps.do(plan_actions.finish_task("task:1", "Yes. [S1]"), task)
     writer = steps.claim("write:1")
 
     def write(text: str) -> str:
@@ -521,7 +539,7 @@ def test_a_number_in_code_is_neither_a_citation_nor_taken_out(
 def test_a_footnote_of_a_quoted_source_stays_and_cites_nothing(steps: Steps) -> None:
     (task,) = steps.plan("One")
     search(steps, task, found("a:1", "It was lit in 1823.[3] Then came oil. [4] Then gas."))
-    steps.do(plan_actions.finish_task("task:1", "Yes."), task)
+    steps.do(plan_actions.finish_task("task:1", "Yes. [S1]"), task)
     writer = steps.claim("write:1")
     text = "It was lit in 1823.[3] [S1:0-22] Then came oil. [4] [S1:23-42]"
     steps.do(finish_section("write:1", "lead", "In short", text), writer)

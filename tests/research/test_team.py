@@ -81,7 +81,8 @@ class TestSpeech:
         }
         search = {"tool": "search", "args": {"query": "lighthouse warns ships"}}
         again = {"name": "again", "when": {"tools": ["search"], "turn": 2}, "reply": [search]}
-        done = {"name": "done", "when": {"tools": ["search"]}, "reply": [{"text": "Done."}]}
+        said = [{"text": "{passage:0}"}]
+        done = {"name": "done", "when": {"tools": ["search"]}, "reply": said}
         plan, write = rules(tasks=ONE)[0], rules()[-1]
         script.play([plan, wrong, again, done, write])
         run, events = await lab.research()

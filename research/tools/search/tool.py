@@ -46,7 +46,7 @@ async def search(ctx: RunContext[Any], query: str) -> ToolReturn:
 
 
 def _finish(run: Run, use: Use, result: SearchResult, duration_ms: int) -> Change:
-    found = {}
+    found: dict[str, Found] = {}
     for passage in result.passages:
         found.setdefault(
             passage.uri,
