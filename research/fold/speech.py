@@ -16,6 +16,11 @@ def _llm_started(state: RunState, event: Event) -> None:
     act(state, event, "thinking")
 
 
+@on("agent.finished")
+def _agent_finished(state: RunState, event: Event) -> None:
+    act(state, event, "")
+
+
 @on("message.started")
 def _message_started(state: RunState, event: Event) -> None:
     data = event.data

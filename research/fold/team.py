@@ -50,6 +50,8 @@ def _run_ended(state: RunState, event: Event) -> None:
 @on("member.joined")
 def _member_joined(state: RunState, event: Event) -> None:
     data = event.data
+    if data["name"] in state.members:
+        return
     state.members[data["name"]] = MemberCard(
         **base(event) | {"member": data["name"], "role": data["role"]},
         name=data["name"],
