@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from research.llm.keyless.evidence import Evidence, Found
+from research.text.clean import is_cjk
 from research.text.sentences import Sentence, sentences
 from research.text.tokens import content
 
@@ -91,6 +92,11 @@ def is_dangling(text: str) -> bool:
 def is_debris(text: str) -> bool:
     """Tell whether a sentence is code, markup or a piece of a sentence."""
     return bool(_DEBRIS.search(text) or _FRAGMENT.search(text))
+
+
+def is_code(text: str) -> bool:
+    """Tell whether a sentence is a listing; one in Chinese words about code is not."""
+    return is_debris(text) and sum(map(is_cjk, text)) * 5 < len(text)
 
 
 def symbol_share(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from research.llm.keyless.facets import ORDER, WORDS, Facet
@@ -9,7 +10,10 @@ from research.llm.keyless.questions import Part, parts
 from research.text.language import Language
 
 _MAX_TASKS = 4
-_MAX_TOPIC_WORDS = 5
+_OPENING = re.compile(r"[a-z]{2,12} ")
+_MAX_WORDS = 4
+_FACETS = 1
+_FACETS_OF_TOPIC = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,28 +26,25 @@ class Step:
 
 
 def _facet(facet: Facet, part: Part, tag: Language) -> Step:
-    words = WORDS[tag][facet]
-    topic = part.topic
-    short = 0 < len(topic) <= 16 if tag == "zh" else 0 < len(topic.split()) <= _MAX_TOPIC_WORDS
-    clean = short and part.kind in (
-        "def",
-        "howto",
-        "limits",
-        "list",
-        "number",
-        "how",
-        "when",
-        "topic",
-        "compare",
-    )
-    if facet == "def" and tag == "en" and clean:
-        title = f"What {topic} {'are' if _plural(topic) else 'is'}"
-    elif facet == "how" and tag == "en" and clean:
-        title = f"How {topic} {'work' if _plural(topic) else 'works'}"
+    """Return the task that asks for one side of a part's topic."""
+    words, phrase = WORDS[tag][facet], part.phrase
+    if tag == "zh" or facet not in ("def", "how"):
+        title = words.title.format(phrase)
+    elif facet == "def":
+        title = f"What {phrase} {'are' if _plural(phrase) else 'is'}"
     else:
-        title = words.title.format(topic) if clean else words.bare
-    query = f"{topic} {words.more}".strip() or part.text
-    return Step(title, words.intent, query)
+        title = f"How {phrase} {'work' if _plural(phrase) else 'works'}"
+    return Step(title, words.intent, f"{part.topic} {words.more}".strip())
+
+
+def _nameable(part: Part, tag: Language) -> bool:
+    """Tell whether a part's topic is a plain name, that a title can be made of."""
+    if part.kind not in ("def", "limits", "topic") and (tag == "zh" or part.kind != "list"):
+        plain = part.phrase != part.topic or " " not in part.topic
+        works = part.kind == "how" and re.search(r"\bworks?\W*$", part.text)
+        if tag == "zh" or not (works or (plain and part.kind in ("howto", "when"))):
+            return False
+    return 0 < len(part.topic) <= 16 if tag == "zh" else 0 < len(part.topic.split()) <= _MAX_WORDS
 
 
 def _plural(topic: str) -> bool:
@@ -55,7 +56,7 @@ def _main(part: Part, first: Part, tag: Language) -> Step:
     """Return the task that asks a part of the question as it stands."""
     text = part.text.strip(" \t\n?？.。")
     facet = ORDER[part.kind][0]
-    title = text[:1].upper() + text[1:]
+    title = text[:1].upper() + text[1:] if tag == "en" and _OPENING.match(text) else text
     title += "" if part.kind == "topic" else ("？" if tag == "zh" else "?")
     query = part.text
     if part is not first and first.topic.lower() not in part.text.lower():
@@ -75,12 +76,10 @@ def plan(question: str, tag: Language) -> list[Step]:
     if first.kind == "compare" and len(first.entities) > 1:
         definition = WORDS[tag]["def"]
         for name in first.entities[:3]:
-            title = f"{name}是什么" if tag == "zh" else f"What {name} is"
+            title = f"{name}是什么" if tag == "zh" else f"What {first.with_article(name)} is"
             steps.append(Step(title, definition.intent, name))
-    elif first.topic:
-        for facet in ORDER[first.kind][1:]:
-            if len(steps) >= (3 if len(found) == 1 else len(found) + 1):
-                break
-            if facet not in asked:
-                steps.append(_facet(facet, first, tag))
+    elif len(found) == 1 and _nameable(first, tag):
+        facets = [facet for facet in ORDER[first.kind] if facet not in asked]
+        count = _FACETS_OF_TOPIC if first.kind == "topic" else _FACETS
+        steps += [_facet(facet, first, tag) for facet in facets[:count]]
     return steps[: max(_MAX_TASKS, len(found))]

@@ -142,6 +142,16 @@ class Part:
     topic: str
     entities: tuple[str, ...]
 
+    @property
+    def phrase(self) -> str:
+        """Return the topic with the article that it has in the question."""
+        return self.with_article(self.topic)
+
+    def with_article(self, name: str) -> str:
+        """Return a name with the article that it has in the question."""
+        found = re.search(rf"\b(?:the|an?) (?={re.escape(name)}(?!\w))", self.text, re.I)
+        return found[0].lower() + name if found and name else name
+
 
 def kind_of(text: str, tag: str | None = None) -> Kind:
     """Return what kind of question a text is, `topic` if it is none."""

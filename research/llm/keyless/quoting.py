@@ -9,6 +9,7 @@ from research.llm.keyless.candidates import (
     MAX_CHARS,
     Candidate,
     has_end,
+    is_code,
     is_dangling,
     is_debris,
     is_pointer,
@@ -91,7 +92,7 @@ def extend(candidate: Candidate, room: int) -> tuple[int, int] | None:
 def quote(item: Scored, room: int = EXTENDED) -> Quote | None:
     """Return a chosen sentence as a quote that can be read alone, None if it cannot."""
     candidate = item.quote
-    unfit = candidate.sentence and (opens_as_pointer(candidate.text) or is_debris(candidate.text))
+    unfit = candidate.sentence and (opens_as_pointer(candidate.text) or is_code(candidate.text))
     span = None if unfit else extend(candidate, room)
     if span is None:
         return None

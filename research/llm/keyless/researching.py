@@ -34,7 +34,7 @@ _LINES = 9
 _SHOWN = 3
 _WEAK = 0.35
 _FACET_OWN = 0.6
-_FLOOR = 0.6
+_FLOOR = 0.45
 _COMPARED = 1.5
 _NOTHING = {
     "en": "No passage that was found answers this.",

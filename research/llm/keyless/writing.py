@@ -28,7 +28,7 @@ _NO_ANSWER = {
 }
 _MISSING = {"en": "No evidence found for: {}.", "zh": "没有找到依据的部分：{}。"}
 _ALL_SAID = {
-    "en": "What was found on this is in the sections above.",
+    "en": "What was found on this stands above.",
     "zh": "这一点的要点已在上文列出。",
 }
 _BULLET = re.compile(r"\s{0,8}(?:[-*•]|\d{1,3}[.)])\s{1,4}")
@@ -156,10 +156,16 @@ def _lead(prompt: Prompt) -> str:
     }
     if not any(by_task.values()):
         return _NO_ANSWER[language]
+    shares = _shares(len(tasks))
+    every = _unique([line for task in tasks for line in by_task[task]], prompt)
+    few = sum(len(line.text) for line in every) < _LEAD_CHARS[language]
+    if few:  # what is little is shared between the lead and the sections, all at first sight
+        shares = [(len(by_task[task]) + 1) // 2 for task in tasks]
     order: list[Line] = []
-    for task, share in zip(tasks, _shares(len(tasks)), strict=False):
+    for task, share in zip(tasks, shares, strict=False):
         order += by_task[task][:share]
-    order += [line for task in tasks for line in by_task[task][:4] if line not in order]
+    if not few:
+        order += [line for task in tasks for line in by_task[task][:4] if line not in order]
     outline = (
         _outlined(notes, language)
         if ORDER[kind_of(prompt.question, language)][0] in ("list", "number")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -33,7 +34,7 @@ class Team:
     def plan(self, question: str) -> list[PlannedTask]:
         agent = Agent(KeylessModel(), output_type=Plan, instructions=prompts.LEADER)
         prompt = prompts.plan_prompt(question, language(question))
-        return agent.run_sync(prompt).output.tasks
+        return asyncio.run(agent.run(prompt)).output.tasks
 
     def research(self, question: str, number: int, task: PlannedTask) -> str:
         agent = Agent(KeylessModel(), instructions=prompts.RESEARCHER, retries=3)
@@ -60,7 +61,7 @@ class Team:
         prompt = prompts.task_prompt(
             question, language(question), number, task.title, task.intent, task.query
         )
-        return agent.run_sync(prompt).output
+        return asyncio.run(agent.run(prompt)).output
 
     def _numbered(self, passage: Passage) -> dict[str, Any]:
         number = self._numbers.setdefault(passage.uri, len(self._numbers) + 1)
@@ -71,7 +72,7 @@ class Team:
         prompt = prompts.section_prompt(
             question, language(question), brief, self.notes, [], written
         )
-        return agent.run_sync(prompt).output
+        return asyncio.run(agent.run(prompt)).output
 
     def report(self, question: str) -> str:
         """Return the body of the report, its markers as they are."""

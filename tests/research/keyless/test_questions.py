@@ -78,7 +78,17 @@ def test_titles_are_in_the_language_of_the_question() -> None:
 def test_each_task_carries_its_facet_in_its_intent() -> None:
     for question in ("What is a view?", "什么是视图？"):
         steps = plan(question, language(question))
-        assert [facet_of_intent(step.intent) for step in steps] == ["def", "how", "limits"]
+        assert [facet_of_intent(step.intent) for step in steps] == ["def", "how"]
+
+
+def test_titles_keep_the_article_of_the_question() -> None:
+    assert plan("What is a view?", "en")[1].title == "How a view works"
+    assert plan("What are signals?", "en")[1].title == "How signals work"
+
+
+def test_a_question_that_names_no_plain_topic_is_one_task() -> None:
+    question = "How does the server make sure that no event of any run is ever lost?"
+    assert [step.title for step in plan(question, "en")] == [question]
 
 
 def test_a_comparison_asks_for_each_side() -> None:
