@@ -6,8 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from research.evaluation import read_questions, score
 from research.llm.keyless.candidates import is_dangling
+from research.team import prompts
 from research.text.markers import find_markers, strip_markers
 from research.text.verdict import classify
 from research.tools.search.base import Passage, SearchResult
@@ -166,8 +166,6 @@ def test_a_provider_without_frequencies_is_ranked_all_the_same(db: None) -> None
 
 
 def test_notes_of_another_model_are_written_up_with_their_markers(db: None) -> None:
-    from research.team import prompts
-
     asked = Team(lambda query: SearchResult("none", query))
     asked.notes = [
         prompts.NoteText(1, 2, "Second", "r", "Horns help in fog, too. [S2][S3:4-9]"),
@@ -180,28 +178,7 @@ def test_notes_of_another_model_are_written_up_with_their_markers(db: None) -> N
 
 
 def test_names_that_markdown_would_format_stand_as_code(db: None) -> None:
-    from research.team import prompts
-
     asked = Team(lambda query: SearchResult("none", query))
     asked.notes = [prompts.NoteText(1, 1, "A", "r", "- Call __init__ with *args of <model>. [S1]")]
     brief = prompts.SectionBrief(1, 1, "lead", "lead", None, "")
     assert asked.write("How?", brief, []) == "Call `__init__` with `*args` of `<model>`. [S1]"
-
-
-def test_the_evaluation_counts_what_is_on_the_first_screen() -> None:
-    body = "Lamps warn. " + "x" * 1600 + " horns"
-    result = score(body, ["lamps", "horns", "bells"], "en")
-    assert (result.first, result.whole) == (1.0, 2.0)
-    assert result.missing == ("horns", "bells")
-
-
-def test_questions_of_one_corpus_are_read(tmp_path: object) -> None:
-    from pathlib import Path
-
-    path = Path(str(tmp_path)) / "questions.json"
-    path.write_text(
-        '[{"corpus": "a", "question": "A?", "nuggets": ["x"]},'
-        ' {"corpus": "b", "question": "B?", "nuggets": ["y"]}]'
-    )
-    assert [question.text for question in read_questions(path, "b")] == ["B?"]
-    assert len(read_questions(path)) == 2
