@@ -31,11 +31,8 @@ def small_world(settings: Any) -> Iterator[None]:
 
 
 @pytest.fixture
-async def start_runtime(transactional_db: None, settings: Any) -> AsyncIterator[StartRuntime]:
-    """Start runtimes, with settings of the test's own: `await start_runtime(MERGE_MS=0)`.
-
-    Their threads and connections are gone before the database is flushed.
-    """
+async def start_without_database(settings: Any) -> AsyncIterator[StartRuntime]:
+    """Start runtimes that query nothing, for tests in which nothing is stored."""
     channel_layers.backends.clear()  # a layer belongs to the loop of one test
     started: list[Runtime] = []
 
@@ -55,6 +52,15 @@ async def start_runtime(transactional_db: None, settings: Any) -> AsyncIterator[
         elif hasattr(layer, "flush"):
             await layer.flush()
     channel_layers.backends.clear()
+
+
+@pytest.fixture
+def start_runtime(transactional_db: None, start_without_database: StartRuntime) -> StartRuntime:
+    """Start runtimes, with settings of the test's own: `await start_runtime(MERGE_MS=0)`.
+
+    Their threads and connections are gone before the database is flushed.
+    """
+    return start_without_database
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from streaming.runtime import Runtime
 
+from .conftest import StartRuntime
 from .sockets import Socket, user
 
 BAD: dict[str, str | bytes] = {
@@ -50,6 +51,11 @@ BAD: dict[str, str | bytes] = {
 }
 
 
+@pytest.fixture
+async def bare(start_without_database: StartRuntime) -> Runtime:
+    return await start_without_database()
+
+
 async def opened() -> Socket:
     socket = Socket(who=user())
     assert (await socket.open())["type"] == "hello"
@@ -65,7 +71,7 @@ def send(socket: Socket, what: str | bytes) -> None:
 
 @pytest.mark.parametrize("kind", BAD)
 async def test_a_message_that_makes_no_sense_is_answered_and_the_next_one_is_heard(
-    runtime: Runtime, kind: str, caplog: pytest.LogCaptureFixture
+    bare: Runtime, kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     socket = await opened()
     send(socket, BAD[kind])
@@ -80,7 +86,7 @@ async def test_a_message_that_makes_no_sense_is_answered_and_the_next_one_is_hea
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
-async def test_five_in_a_row_close_the_socket_with_4400(runtime: Runtime) -> None:
+async def test_five_in_a_row_close_the_socket_with_4400(bare: Runtime) -> None:
     socket = await opened()
     for _ in range(5):
         send(socket, "{")
@@ -91,7 +97,7 @@ async def test_five_in_a_row_close_the_socket_with_4400(runtime: Runtime) -> Non
     assert code == 4400
 
 
-async def test_four_in_a_row_and_then_one_that_makes_sense_do_not(runtime: Runtime) -> None:
+async def test_four_in_a_row_and_then_one_that_makes_sense_do_not(bare: Runtime) -> None:
     socket = await opened()
     for _ in range(3):
         for _ in range(4):
@@ -102,7 +108,7 @@ async def test_four_in_a_row_and_then_one_that_makes_sense_do_not(runtime: Runti
 
 
 async def test_a_long_message_is_refused_by_its_bytes_and_not_by_its_letters(
-    runtime: Runtime,
+    bare: Runtime,
 ) -> None:
     socket = await opened()
     fits = json.dumps({"type": "ping", "id": 1, "x": ""})
