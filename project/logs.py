@@ -22,5 +22,7 @@ class OneLine(logging.Formatter):
         """Return the line, with what is not printable written as an escape."""
         text = super().format(record)
         if len(text) > LONGEST:
-            text = f"{text[:LONGEST]}… ({len(text)} characters)"
+            # What went wrong stands at the end of a traceback, and who says so at its begin.
+            cut = f"… ({len(text)} characters) …"
+            text = text[: LONGEST // 4] + cut + text[-(LONGEST - LONGEST // 4) :]
         return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
