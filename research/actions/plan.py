@@ -81,7 +81,7 @@ def finish_task(work_name: str, summary: str) -> Action:
             use = Use(f"summary_{work.name}_{work.attempt}", "note", voice)
             note, said = notes.create(run, use, task.title, clean(summary), "conclusion", ())
         result: Data
-        if note:
+        if note and mine:
             task.status, task.summary = TaskStatus.COMPLETED, clean(summary)
             result = v.TaskCompleted(
                 summary=task.summary[:4000], source_ids=mine, note_id=note.note_id

@@ -40,7 +40,7 @@ async def write(context: WorkContext) -> None:
 
 
 def _prompt(context: WorkContext, brief: SectionBrief) -> str:
-    """Return the prompt, or nothing where there is no note to write from."""
+    """Return the prompt, or nothing where there is no note of a source to write from."""
     run = context.run
     notes = Note.objects.filter(run_id=run.id).select_related("task")
     if brief.task_id is not None:
@@ -55,9 +55,9 @@ def _prompt(context: WorkContext, brief: SectionBrief) -> str:
         )
         for note in notes
     ]
-    if not texts:
+    sources = list(Source.objects.filter(run_id=run.id).values_list("source_id", "title"))
+    if not texts or not sources:
         return ""
-    sources = Source.objects.filter(run_id=run.id).values_list("source_id", "title")
     before = Work.objects.filter(
         run_id=run.id, name__startswith="write:", status=WorkStatus.COMPLETED
     )

@@ -204,10 +204,17 @@ def test_a_task_that_found_something_is_completed_with_its_sources_and_note(step
     assert steps.queued() == ["write:1"]
 
 
-def test_a_task_that_found_nothing_is_skipped(steps: Steps) -> None:
+@pytest.mark.parametrize("noted", [False, True])
+@pytest.mark.parametrize("sources", [[], ["a:1"]])
+@pytest.mark.parametrize("summary", ["I think so.", "I think so [S9]."])
+def test_a_task_without_a_finding_in_a_source_is_skipped(
+    steps: Steps, sources: list[str], noted: bool, summary: str
+) -> None:
     (task,) = steps.plan("One")
-    search(steps, task)
-    steps.do(plan_actions.finish_task("task:1", "I think so."), task)
+    search(steps, task, *map(found, sources))
+    if noted and not sources:  # out of its own head
+        write_note(steps, task)
+    steps.do(plan_actions.finish_task("task:1", summary), task)
     row = Task.objects.get()
     assert (row.status, row.summary) == ("skipped", "")
     assert "task.skipped" in steps.types()
@@ -235,7 +242,7 @@ def test_a_task_that_failed_leaves_nothing_open_and_frees_its_member(steps: Step
 
 
 def test_a_summary_with_markers_becomes_the_note_of_who_wrote_none(steps: Steps) -> None:
-    task, other = steps.plan("One", "Two")
+    task, _other = steps.plan("One", "Two")
     search(steps, task, found("a:1"))
     steps.do(plan_actions.finish_task("task:1", "It is old. [S1]"), task)
     note = Note.objects.get(task__task_id=1)
@@ -245,7 +252,7 @@ def test_a_summary_with_markers_becomes_the_note_of_who_wrote_none(steps: Steps)
 
 
 def test_a_task_whose_sources_answer_nothing_is_skipped(steps: Steps) -> None:
-    task, other = steps.plan("One", "Two")
+    task, _other = steps.plan("One", "Two")
     search(steps, task, found("a:1"))
     steps.do(plan_actions.finish_task("task:1", "It is green. [S99]"), task)
     assert Task.objects.get(task_id=1).status == "skipped"

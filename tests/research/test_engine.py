@@ -154,6 +154,22 @@ async def test_a_run_that_finds_nothing_says_so_and_invents_nothing(lab: Lab, us
     assert not of(writer, "llm.started")
 
 
+async def test_a_model_that_notes_what_no_source_says_is_not_asked_to_write_it(
+    script: Script, lab: Lab
+) -> None:
+    note = {"action": "create", "title": "T", "content": "I know it by heart."}
+    made_up = [{"tool": "note", "args": note}]
+    known = {"name": "made up", "when": {"tools": ["note"], "turn": 2}, "reply": made_up}
+    script.play([known, *rules()])
+    run, events = await lab.research()
+    check(run, events, "completed")
+    assert len(of(events, "note.saved")) == 2
+    assert not of(events, "task.completed")
+    (report,) = of(events, "report.completed")
+    assert report.data["text"] == "No source was found that answers this question."
+    assert not script.rules_called("started")["write"]
+
+
 async def test_the_answer_to_a_chinese_question_is_chinese(lab: Lab) -> None:
     run, events = await lab.research("灯塔如何警示船只？")
     (report,) = of(events, "report.completed")
