@@ -119,6 +119,8 @@ def _outline(index: Index, hits: Sequence[_Hit], words: list[str]) -> tuple[Outl
     found: Counter[tuple[int, str]] = Counter()
     where: dict[tuple[int, str], int] = {}
     for place, hit in enumerate(hits):
+        if not index.holds(hit.chunk.document):
+            continue  # of another collection
         for heading in hit.chunk.headings:
             key = (hit.chunk.document.id, heading)
             found[key] += 1

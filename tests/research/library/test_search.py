@@ -16,7 +16,7 @@ from django.contrib.auth.models import User
 from research.library import index as indexing
 from research.library.add import add_file, add_path
 from research.library.find import readable_ids, search
-from research.models import Archive, Collection
+from research.models import Archive, Collection, Document
 from research.tools.search.base import SearchProvider, SearchScope
 from research.tools.search.library import LibrarySearch
 
@@ -102,6 +102,26 @@ def test_the_outline_lists_the_sections_below_the_heading_asked_for(
     for item in found.outline:
         text = Archive.objects.get(pk=found.passages[item.passage].archive_hash).text
         assert text[item.start : item.end] == item.text
+
+
+def test_the_outline_of_several_collections_is_of_the_best_passages_one(
+    collection: Collection, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("boats.md", "more.md"):
+        (other / name).write_text(PAGES["lamps.md"].replace("warns ships", "lights the boat"))
+    boats = add_path(other, "boats").collection_id
+    for query in ("Which lamps are there?", "Which lamps warn ships?", "lamps that light a boat"):
+        found = search([collection.pk, boats], query)
+        documents = {passage.document_id for passage in found.passages}
+        assert (
+            Document.objects.filter(pk__in=documents).values("collection").distinct().count() == 2
+        )
+        assert found.outline
+        for item in found.outline:
+            text = Archive.objects.get(pk=found.passages[item.passage].archive_hash).text
+            assert text[item.start : item.end] == item.text
 
 
 def test_only_as_many_as_asked_for_are_returned(collection: Collection) -> None:
