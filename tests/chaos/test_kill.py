@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.conftest import Serve
 from tests.research.conftest import TOPIC
 
 from .conftest import Open, Site
@@ -83,18 +84,26 @@ async def test_a_run_on_postgres_and_valkey_goes_on_after_a_kill(site: Open) -> 
     assert (begun["plan"], begun["search"], begun["summary"], begun["write"]) == (1, 2, 2, 4)
 
 
-async def test_a_frozen_server_goes_on_where_it_was(site: Open) -> None:
+async def test_the_second_server_of_a_machine_takes_over_from_the_first(
+    site: Open, serve: Serve
+) -> None:
     opened = await asyncio.to_thread(site)
-    watcher = Watcher(opened.server, opened.token)
+    second = await asyncio.to_thread(
+        serve, beside=opened.server, RESEARCH_MODEL=opened.script.model
+    )
+    watcher = Watcher(second, opened.token)
     await watcher.start(TOPIC, "k")
+    oracle = Oracle(second, watcher.run)
     await watcher.until(says("task:1"))
-    opened.server.signal(signal.SIGSTOP)
-    await asyncio.sleep(3)
-    opened.server.signal(signal.SIGCONT)
+    await asyncio.to_thread(opened.server.kill)
+    paid = started_of_done(opened, oracle)
     assert await watcher.complete() == "completed"
-    log = await asyncio.to_thread(Oracle(opened.server, watcher.run).check, watcher)
-    assert "attempt.discarded" not in {event["type"] for event in log}
-    assert set(opened.script.calls("started").values()) == {1}
+    log = await asyncio.to_thread(oracle.check, watcher)
+    assert watcher.connections == 1
+    voided = {event["data"]["work"] for event in log if event["type"] == "attempt.discarded"}
+    assert "task:1" in voided and "plan" not in voided
+    again = opened.script.calls("started")
+    assert {call: again[call] for call in paid} == paid != {}
 
 
 async def test_a_cancel_that_a_kill_interrupts_is_finished(site: Open) -> None:

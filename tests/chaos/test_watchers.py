@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +106,20 @@ async def test_a_client_that_goes_away_does_not_end_its_run(opened: Site) -> Non
     assert await later.complete() == "completed"
     log = await asyncio.to_thread(Oracle(opened.server, watcher.run).check, later)
     assert log[: len(watcher.events)] == watcher.events
+
+
+async def test_a_frozen_server_goes_on_where_it_was(opened: Site) -> None:
+    watcher = Watcher(opened.server, opened.token)
+    await watcher.start(TOPIC, "k9")
+    await watcher.until(lambda event: event["type"] == "message.delta")
+    opened.server.signal(signal.SIGSTOP)
+    await asyncio.sleep(3)
+    opened.server.signal(signal.SIGCONT)
+    assert await watcher.complete() == "completed"
+    log = await asyncio.to_thread(Oracle(opened.server, watcher.run).check, watcher)
+    assert "attempt.discarded" not in {event["type"] for event in log}
+    works = [event["work"] for event in log if event["type"] == "work.started"]
+    assert len(works) == len(set(works)), "nothing was begun twice"
 
 
 @pytest.mark.parametrize(("kind", "on"), [("daphne", "sqlite"), ("uvicorn", "servers")])

@@ -13,8 +13,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
 
+from research.actions import runs, works
 from research.actions.runs import report_markdown
-from research.engine import offline
+from research.engine import epoch, local, offline
 from research.engine.boot import House
 from research.engine.work import cancel_run
 from research.fold import load
@@ -24,7 +25,7 @@ from streaming.events import TERMINAL, Event
 from streaming.exceptions import EventTooLarge
 from streaming.open_set import ENDS, open_set
 
-from .conftest import TOPIC, Lab
+from .conftest import TOPIC, Lab, Steps
 from .scripts import TASKS, Script, rules
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
@@ -449,6 +450,69 @@ async def test_words_that_cannot_be_written_down_stop_the_work_typed(
     assert events[-1].data["gaps"] == [2]
 
 
+async def test_a_log_that_takes_nothing_any_more_stops_the_work_typed(
+    collection: Collection, script: Script, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.house.runtime.writer.conf = _with(lab.house.runtime.writer.conf, retry_s=0.3)
+    add, tries = log.Appender.add, Counter[str]()
+
+    def stuck(self: Any, drafts: Any, claim: Any = None) -> None:
+        if any(d.type == "message.started" and d.voice.work == "task:2" for d in drafts):
+            tries["n"] += 1
+            raise OperationalError("database or disk is full")
+        add(self, drafts, claim)
+
+    monkeypatch.setattr(log.Appender, "add", stuck)
+    run, events = await lab.research()
+    check(run, events, "completed")
+    assert tries["n"] > 1, "what may pass is tried again"
+    (failed,) = of(events, "task.failed")
+    assert (failed.task_id, failed.data["code"]) == (2, "storage")
+    assert (events[-1].data["gaps"], events[-1].data["partial"]) == ([2], True)
+
+
+async def test_an_engine_that_stumbles_looks_again(
+    collection: Collection, script: Script, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due, failures = local._due, Counter[str]()
+
+    def moody() -> Any:
+        failures["n"] += 1
+        if failures["n"] <= 2:
+            raise OperationalError("the database is away")
+        return due()
+
+    monkeypatch.setattr(local, "_due", moody)
+    run, events = await lab.research()
+    check(run, events, "completed")
+    assert failures["n"] > 2
+
+
+async def test_a_run_that_cannot_be_taken_over_keeps_no_other_from_going_on(
+    collection: Collection, script: Script, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script.play(rules(0.02))
+    broken, healthy = await lab.ask(), await lab.ask()
+    for run_id in (broken, healthy):
+        await lab.until(run_id, in_work("plan", "reasoning.delta"))
+    await lab.house.engine.stop()
+    take_over = works.take_over
+
+    def refuse(name: str) -> Any:
+        action = take_over(name)
+
+        def guarded(run: Run) -> Any:
+            if run.pk == broken:
+                raise RuntimeError("broken log")
+            return action(run)
+
+        return guarded
+
+    monkeypatch.setattr(works, "take_over", refuse)
+    await lab.house.engine.start()
+    check(*await lab.end(healthy), "completed")
+
+
 async def test_a_database_that_comes_back_in_time_is_not_noticed(
     collection: Collection, script: Script, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -571,3 +635,29 @@ async def test_work_that_never_ends_is_given_up(
     check(run, events, "completed")
     (failed,) = of(events, "task.failed")
     assert failed.data["code"] == "gave_up"
+
+
+def test_a_log_that_may_have_lost_its_tail_gets_a_new_epoch(
+    user: User, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    boot = tmp_path / "boot"
+    monkeypatch.setattr(epoch, "BOOT_ID", boot)
+    going_on, ended = Steps(user), Steps(user)
+    cancel_run(ended.id, "ann")
+    ended.do(runs.finish_cancel)
+
+    def epochs() -> list[str]:
+        return [log.head(steps.id).epoch for steps in (going_on, ended)]
+
+    before = epochs()
+    boot.write_text("one\n")
+    for _ in range(2):
+        epoch.renew_after_power_loss(tmp_path)
+        assert epochs() == before, "the machine was on all the time"
+    boot.write_text("two\n")
+    epoch.renew_after_power_loss(tmp_path)
+    after = epochs()
+    assert after[0] != before[0]
+    assert after[1] == before[1], "what has ended was written down whole"
+    epoch.renew_after_power_loss(tmp_path)
+    assert epochs() == after

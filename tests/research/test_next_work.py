@@ -9,10 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from research.engine.next_work import ENDED, Finish, NewWork, TaskFacts, WorkFacts, next_work
+from research.engine.next_work import (
+    ENDED,
+    Finish,
+    NewWork,
+    TaskFacts,
+    Titles,
+    WorkFacts,
+    next_work,
+)
 
 TEAM = ["researcher-1", "researcher-2"]
 LEAD = "In short"
+TITLES = Titles(LEAD, "In more detail")
 
 
 def work(name: str, status: str = "completed", member: str = "") -> WorkFacts:
@@ -24,7 +33,7 @@ def task(number: int, status: str = "completed", step: int | None = None) -> Tas
 
 
 def after(works: list[WorkFacts], tasks: list[TaskFacts]) -> list[NewWork] | Finish:
-    return next_work(TEAM, works, tasks, LEAD)
+    return next_work(TEAM, works, tasks, TITLES)
 
 
 def names(todo: list[NewWork] | Finish) -> list[tuple[str, str]]:
@@ -146,9 +155,9 @@ def test_whatever_ends_when_and_how_the_rules_hold(data: st.DataObject) -> None:
     failed_plan = data.draw(st.integers(0, 9), "plan fails") == 0
     for _ in range(200):
         before = copy.deepcopy((list(works.values()), list(tasks.values())))
-        todo = next_work(team, list(works.values()), list(tasks.values()), LEAD)
+        todo = next_work(team, list(works.values()), list(tasks.values()), TITLES)
         assert (list(works.values()), list(tasks.values())) == before
-        again = next_work(list(team), list(works.values()), list(tasks.values()), LEAD)
+        again = next_work(list(team), list(works.values()), list(tasks.values()), TITLES)
         assert todo == again
         if isinstance(todo, Finish):
             break
