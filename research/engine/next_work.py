@@ -69,11 +69,19 @@ class Section:
     task_id: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Titles:
+    """What sections are called that no task gives its name to, in the report's language."""
+
+    lead: str
+    detail: str
+
+
 def next_work(
     researchers: Sequence[str],
     works: Sequence[WorkFacts],
     tasks: Sequence[TaskFacts],
-    lead_title: str,
+    titles: Titles,
 ) -> list[NewWork] | Finish:
     """Return the work that can begin now (none while others still work), or the end."""
     by_name = {work.name: work for work in works}
@@ -97,7 +105,7 @@ def next_work(
     if busy:
         return []
 
-    sections = outline(tasks, lead_title)
+    sections = outline(tasks, titles)
     written = [work for work in works if work.kind == "write"]
     if any(work.status not in ENDED for work in written):
         return []
@@ -131,8 +139,10 @@ def _failure(work: WorkFacts, code: str, message: str) -> Finish:
     return Finish(False, code=work.code or code, message=work.message or message)
 
 
-def outline(tasks: Sequence[TaskFacts], lead_title: str) -> list[Section]:
+def outline(tasks: Sequence[TaskFacts], titles: Titles) -> list[Section]:
     """Return the sections of the report: the answer first, then each task that found something."""
-    lead = Section("lead", lead_title, "Answer the question.", None)
+    lead = Section("lead", titles.lead, "Answer the question.", None)
     found = sorted((task for task in tasks if task.status == "completed"), key=lambda t: t.step)
+    if len(tasks) == 1:  # its title is the report's own
+        return [lead, *(Section("task", titles.detail, t.intent, t.task_id) for t in found)]
     return [lead, *(Section("task", t.title, t.intent, t.task_id) for t in found)]

@@ -30,7 +30,7 @@ from streaming.log import Appender, Claim
 from streaming.models import Stream
 from streaming.text import clean
 
-from .next_work import Finish, TaskFacts, WorkFacts, next_work
+from .next_work import Finish, TaskFacts, Titles, WorkFacts, next_work
 
 T = TypeVar("T")
 
@@ -150,7 +150,8 @@ def _move(run: Run, appender: Appender) -> None:
         TaskFacts(*row) for row in rows.values_list("task_id", "step", "title", "intent", "status")
     ]
     names = [name for name in runs.team_names(run.options) if name.startswith("researcher-")]
-    todo = next_work(names, works, tasks, word("lead", run.language))
+    titles = Titles(word("lead", run.language), word("detail", run.language))
+    todo = next_work(names, works, tasks, titles)
     if isinstance(todo, Finish):
         ending = (
             runs.complete(todo.gaps, todo.partial)

@@ -5,10 +5,12 @@ from __future__ import annotations
 WORDS = {
     "en": {
         "lead": "In short",
+        "detail": "In more detail",
         "nothing": "No source was found that answers this question.",
     },
     "zh": {
         "lead": "简要回答",
+        "detail": "更多细节",
         "nothing": "没有找到能够回答这个问题的来源。",
     },
 }
