@@ -30,6 +30,13 @@ _VERSIONED = re.compile(
 _ASIDE_WEIGHT = 0.25
 _POOL = 300
 _OUTLINE_FIT = 0.7
+_OUTLINE_ABOUT = 0.35
+_FURNITURE = re.compile(
+    r"(?:synopsis|descriptions?|parameters?|options?|notes?|examples?|compatibility|see also|"
+    r"overview|introduction|usage|reference|arguments|return values?|diagnostics|authors?|"
+    r"summary|概述|简介|参数|说明|示例|注意)\Z",
+    re.I,
+)
 _HEADING = 0.5
 
 
@@ -110,6 +117,13 @@ def _children(chunk: IndexedChunk, parent: str) -> list[tuple[int, int, str]]:
     return [(start, end, text) for lv, start, end, text in below if lv == level]
 
 
+def _list_something(children: Sequence[tuple[int, int, str]]) -> bool:
+    """Tell whether headings name things: not questions, nor the parts that any page has."""
+    names = [text for _, _, text in children]
+    other = sum(name.endswith(("?", "？")) or bool(_FURNITURE.match(name)) for name in names)
+    return other * 3 <= len(names)
+
+
 def _outline(index: Index, hits: Sequence[_Hit], words: list[str]) -> tuple[OutlineItem, ...]:
     """Return the sections below the heading that the query is most about, if it has 3 to 14.
 
@@ -126,6 +140,7 @@ def _outline(index: Index, hits: Sequence[_Hit], words: list[str]) -> tuple[Outl
             found[key] += 1
             where.setdefault(key, place)
     best: tuple[float, tuple[OutlineItem, ...]] = (_OUTLINE_FIT, ())
+    rare = {word: index.rarity(word) for word in words}
     sizes: dict[int, Counter[str]] = {}
     for key, count in found.items():
         chunk = hits[where[key]].chunk
@@ -136,7 +151,11 @@ def _outline(index: Index, hits: Sequence[_Hit], words: list[str]) -> tuple[Outl
         if key[0] not in sizes:
             sizes[key[0]] = index.headings_in(chunk.document)
         above = content(" ".join(chunk.headings[: chunk.headings.index(key[1]) + 1]))
-        fit = count / max(sizes[key[0]][key[1]], 4) + 0.5 * len(above & wanted) / len(wanted)
+        about = sum(rare.get(word, 0.0) for word in above) / max(sum(rare.values()), 1e-9)
+        named = own <= wanted
+        if not (named or about >= _OUTLINE_ABOUT) or not _list_something(children):
+            continue
+        fit = count / max(sizes[key[0]][key[1]], 4) + 0.5 * about
         fit += 0.2 * len(own & wanted) / len(own) - 0.02 * where[key]
         if fit > best[0]:
             items = tuple(OutlineItem(text, a, b, where[key]) for a, b, text in children)

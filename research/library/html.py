@@ -7,37 +7,11 @@ from dataclasses import dataclass, field
 
 from lxml import etree, html
 
+from research.library.furniture import classes, in_admonition, is_furniture
 from research.library.html_table import is_data_table, table_rows, text_of
 from research.library.page import TERM_LEVEL, BlockKind, Draft, Page, bare_heading
 from research.library.plain import read_plain
 
-_SKIPPED = frozenset(
-    [
-        "script",
-        "style",
-        "nav",
-        "aside",
-        "form",
-        "button",
-        "select",
-        "option",
-        "noscript",
-        "svg",
-        "math",
-        "template",
-        "iframe",
-        "object",
-        "embed",
-        "canvas",
-        "pre",
-        "textarea",
-        "head",
-        "footer",
-        "audio",
-        "video",
-        "map",
-    ]
-)
 _BLOCKS = frozenset(
     [
         "p",
@@ -80,79 +54,9 @@ _BLOCKS = frozenset(
     ]
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_FURNITURE = frozenset(
-    [
-        "nav",
-        "navbar",
-        "navheader",
-        "navfooter",
-        "navigation",
-        "toc",
-        "toctree-wrapper",
-        "sidebar",
-        "sphinxsidebar",
-        "breadcrumb",
-        "breadcrumbs",
-        "related",
-        "footer",
-        "menu",
-        "cookie",
-        "skip-link",
-        "headerlink",
-        "footnotes",
-        "indexterm",
-        "noprint",
-        "screen",
-        "programlisting",
-        "synopsis",
-        "literallayout",
-        "highlight",
-        "list-of-tables",
-        "list-of-figures",
-        "table-of-contents",
-        "site-header",
-        "site-footer",
-    ]
-)
-_ADMONITIONS = frozenset(
-    ["note", "tip", "warning", "caution", "important", "danger", "hint", "attention", "admonition"]
-)
-_ROLES = frozenset(
-    ["navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary"]
-)
 _SIGNATURES = re.compile(r"(?:\A|\s)(?:sig|py|function|method|class|attribute)(?:\s|\Z)")
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _DOCTYPE = re.compile(r"\A\s{0,64}<\?xml[^>]{0,200}\?>")
-
-
-def _is_furniture(element: etree._Element) -> bool:
-    tag = element.tag
-    if not isinstance(tag, str) or tag in _SKIPPED:
-        return True
-    if tag in ("body", "html", "main", "article"):
-        return False
-    if tag == "header":
-        return element.find(".//h1") is None
-    get = element.get
-    if get("hidden") is not None or get("aria-hidden") == "true" or get("role") in _ROLES:
-        return True
-    return not _FURNITURE.isdisjoint(_classes(element)) or (get("id") or "") in _FURNITURE
-
-
-def _classes(element: etree._Element) -> list[str]:
-    return (element.get("class") or "").lower().split()
-
-
-def _in_admonition(element: etree._Element) -> bool:
-    """Tell whether a heading only says "Note" or "Warning"."""
-    for _ in range(3):
-        parent = element.getparent()
-        if parent is None:
-            return False
-        if not _ADMONITIONS.isdisjoint(_classes(parent)):
-            return True
-        element = parent
-    return False
 
 
 @dataclass(slots=True)
@@ -203,11 +107,11 @@ class _Walk:
             text = "".join(self.words).strip()
             self.words.clear()
             self.term = ""
-            if not _in_admonition(element):
+            if not in_admonition(element):
                 self.draft.heading(_HEADINGS[tag], text)
-        elif tag == "th" and _in_admonition(element):
+        elif tag == "th" and in_admonition(element):
             self.words.clear()
-        elif tag in ("caption", "p") and (tag == "caption" or "title" in _classes(element)):
+        elif tag in ("caption", "p") and (tag == "caption" or "title" in classes(element)):
             self._caption(element)
         elif tag == "dt":
             text = "".join(self.words).strip()
@@ -233,7 +137,7 @@ class _Walk:
         text = "".join(self.words).strip()
         self.words.clear()
         parent = element.getparent()
-        if text and parent is not None and not _in_admonition(element):
+        if text and parent is not None and not in_admonition(element):
             self.draft.heading(TERM_LEVEL + self.lists + 1, text, shown=False)
             self.captioned.append(parent)
 
@@ -248,7 +152,7 @@ def _walk(root: etree._Element, draft: Draft) -> None:
             if skipped is None:
                 walk.say(element.tail)
         elif event == "start":
-            if _is_furniture(element):
+            if is_furniture(element):
                 skipped = element
                 events.skip_subtree()
                 if str(element.tag) in ("pre", "textarea"):

@@ -18,7 +18,8 @@ _DANGLING = re.compile(
     r"(?:this|these|that|those|it|its|they|their|he|she|such|however|also|therefore|thus|hence|"
     r"instead|"
     r"then|so|but|and|or|nor|yet|otherwise|furthermore|moreover|additionally|similarly|likewise|"
-    r"consequently|for example|for instance|in (?:this|that|these|such|both|either|addition|"
+    r"consequently|accordingly|"
+    r"for example|for instance|in (?:this|that|these|such|both|either|addition|"
     r"other) |"
     r"as (?:a result|such|above|mentioned|described|shown|previously|noted|stated|discussed|"
     r"before|always)|on the other hand|note that this|again|finally|"
@@ -51,8 +52,9 @@ _ELSEWHERE = re.compile(
     re.I,
 )
 _SEE = re.compile(
-    r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see "
-    r"(?!if)|(?:请)?(?:参见|参阅|参考|请见|查看第|详见)",
+    r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see (?!if)|"
+    r"(?:more|further) (?:information|details)\b|information (?:on|about)\b|"
+    r"(?:请)?(?:参见|参阅|参考|请见|查看第|详见)|欲(?:了解|知)|阅读[^。]{0,80}(?:了解|获得|获取|获知|一节)",
     re.I,
 )
 
@@ -72,6 +74,11 @@ class Candidate:
     def text(self) -> str:
         """Return the words of the quote as the source has them."""
         return self.passage.text[self.at : self.to]
+
+    @property
+    def is_item(self) -> bool:
+        """Tell whether it is an item of a list."""
+        return self.sentence is not None and self.passage.text[: self.at].endswith("- ")
 
     @property
     def start(self) -> int:

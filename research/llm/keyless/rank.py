@@ -22,14 +22,14 @@ from research.llm.keyless.candidates import (
     symbol_share,
 )
 from research.llm.keyless.evidence import Evidence, Found
-from research.llm.keyless.facets import WORDS, Facet
+from research.llm.keyless.facets import WORDS
+from research.llm.keyless.query import Query, both_sides, share
 from research.text.headings import acronyms, heading_tokens
 from research.text.language import Language
-from research.text.tokens import content, tokens
+from research.text.tokens import content
 
 _INHERITED = 0.42
 _INHERITED_CUED = 0.7
-_EXPANSION = 0.4
 _OWN = 1.0
 _TITLE = 0.3
 _SIDES = 0.3
@@ -44,6 +44,7 @@ _SECTION_FIRST = 0.15
 _SECTION_LEAD = 0.45
 _PARAGRAPH_FIRST = 0.06
 _ROW = 0.3
+_ITEM = 0.3
 _ELSEWHERE = 0.2
 _COLON = 0.4
 _CODE_ROW = 0.6
@@ -51,16 +52,6 @@ _LAMBDA = 0.85
 _SAME = 0.75
 _COVER = 0.25
 _CENTROID_PASSAGES = 15
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """What is sought: words with their weight, and the facet that it should show."""
-
-    weights: dict[str, float]
-    sides: tuple[frozenset[str], ...]
-    facet: Facet
-    language: Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,37 +67,6 @@ class Scored:
     match: float
     own: float
     cued: bool
-
-
-def make_query(
-    evidence: Evidence,
-    main: str,
-    inherited: str,
-    facet: Facet,
-    language: Language,
-    sides: Sequence[str] = (),
-) -> Query:
-    """Return a query of the main words, and the words it inherits at 0.8."""
-    weights: dict[str, float] = {}
-    wider = set(tokens(WORDS[language][facet].more))
-    for text, factor in ((inherited, 0.8), (main, 1.0)):
-        said = tokens(text)
-        for word in said:
-            if evidence.known(word):
-                here = _EXPANSION if word in wider and text is inherited else factor
-                weights[word] = here * min(evidence.idf(word), 7.0)
-    named = tuple(content(side) for side in sides)
-    return Query(weights, tuple(side for side in named if side), facet, language)
-
-
-def _share(words: frozenset[str], query: Query) -> float:
-    """Return the share of the query's weight that words cover; none counts for over half."""
-    total = sum(query.weights.values())
-    if not total:
-        return 0.0
-    cap = max(total * 0.5, 1e-9) if len(query.weights) > 1 else total
-    held = sum(min(weight, cap) for word, weight in query.weights.items() if word in words)
-    return min(1.0, held / (0.8 * total))
 
 
 def _heading_words(heading: str) -> frozenset[str]:
@@ -173,8 +133,8 @@ class Ranker:
             covers = max(covers, 0.8)
         cue = WORDS[query.language][query.facet].heading
         return _Section(
-            match=_share(everything, query),
-            contains=_share(own, query),
+            match=share(everything, query),
+            contains=share(own, query),
             covers=covers,
             cued=any(bool(cue.search(heading)) for heading in path[-2:]),
         )
@@ -191,16 +151,18 @@ class Ranker:
                 sections[key] = self._section(passage, query)
             section = sections[key]
             text = quote.text
-            own = _share(quote.words, query)
+            own = share(quote.words, query)
             handed = _INHERITED_CUED if section.cued else _INHERITED
             match = max(own, handed * section.match)
             cued = bool(cue.search(text))
             score = _OWN * match + _PASSAGE * passage.score
             score += _TITLE * section.contains * section.covers
-            score += _SIDES * _both(quote.words, query)
+            score += _SIDES * both_sides(quote.words, query)
             score += _CONTAINS * section.contains + _COVERS * section.covers
             score += _NEAR * near + (_CUE if cued else 0.0)
             score += _HEADING_CUE * min(1.0, section.match * 1.25) if section.cued else 0.0
+            if query.facet == "list" and quote.is_item:
+                score += _ITEM * section.match
             score += _WORTH * self._worth[passage.source]
             score += self._place(quote, section)
             score -= self._faults(text, quote, query.language)
@@ -248,14 +210,6 @@ class Ranker:
         if len(quote.words) > (60 if language == "zh" else 45):
             worse += 0.1
         return worse
-
-
-def _both(words: frozenset[str], query: Query) -> float:
-    """Return the share of a comparison's sides that a sentence names; naming one is nothing."""
-    if len(query.sides) < 2:
-        return 0.0
-    named = sum(side <= words for side in query.sides)
-    return named / len(query.sides) if named > 1 else 0.0
 
 
 def _overlap(left: frozenset[str], right: frozenset[str]) -> float:

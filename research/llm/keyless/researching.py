@@ -23,9 +23,10 @@ from research.llm.keyless.evidence import (
 )
 from research.llm.keyless.facets import ORDER, Facet, facet_of_intent
 from research.llm.keyless.prompts import Prompt, read_prompt
+from research.llm.keyless.query import Query, make_query
 from research.llm.keyless.questions import kind_of, parts
 from research.llm.keyless.quoting import EXTENDED, EXTENDED_ZH, Quote, overlaps, quote
-from research.llm.keyless.rank import Query, Ranker, Scored, choose, make_query
+from research.llm.keyless.rank import Ranker, Scored, choose
 from research.text.markers import strip_markers
 
 _ROUNDS = 2
