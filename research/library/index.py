@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ FORMAT = 2
 """Part of the folder's name: raise it whenever what is written, or how words are cut, changes."""
 
 _COLUMNS = ("document", "headings", "row", "start", "end", "from_byte", "to_byte")
-_lock = threading.Lock()
+_locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 _loaded: dict[int, Index] = {}
 
 
@@ -225,7 +225,7 @@ def _remove_others(collection: Collection, kept: Path | None) -> None:
 
 def forget(collection: Collection) -> None:
     """Remove what was built for a collection that is going away."""
-    with _lock:
+    with _locks[collection.pk]:
         _loaded.pop(collection.pk, None)
     _remove_others(collection, None)
 
@@ -233,7 +233,7 @@ def forget(collection: Collection) -> None:
 def load(collection: Collection) -> Index:
     """Return the index of a collection as it stands, built first if it is missing."""
     folder = _folder(collection)
-    with _lock:
+    with _locks[collection.pk]:  # a long build of one collection keeps nobody from the others
         held = _loaded.get(collection.pk)
         if held is not None and held.folder == folder:
             return held
