@@ -61,14 +61,12 @@ class Command(BaseCommand):
                 folder = Path(options["save"])
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / f"{number:03}.md").write_text(f"# {question.text}\n\n{body}\n", "utf-8")
-        for corpus, found in scores.items():
-            self.stdout.write(self._mean(corpus, found))
-        if len(scores) > 1:
-            self.stdout.write(
-                self._mean("all", [one for found in scores.values() for one in found])
-            )
         seconds = (time.monotonic() - started) / len(questions)
         self.stdout.write(f"{seconds:.2f} s a question")
+        for corpus, found in scores.items():
+            self.stdout.write(self._mean(corpus, found))
+        every = [one.first for found in scores.values() for one in found]
+        self.stdout.write(f"mean {mean(every):.2f}")
 
     def _mean(self, name: str, found: list[Score]) -> str:
         first, whole = mean(one.first for one in found), mean(one.whole for one in found)

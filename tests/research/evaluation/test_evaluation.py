@@ -67,7 +67,8 @@ def test_the_command_researches_and_scores_each_question(
     )
     lines = out.getvalue().splitlines()
     assert lines[0] == "3.00 3.00  How do lighthouses warn ships?"
-    assert lines[1] == "sea: 3.00 of 3 at first sight, 3.00 in the whole report (1)"
+    assert lines[-2] == "sea: 3.00 of 3 at first sight, 3.00 in the whole report (1)"
+    assert lines[-1] == "mean 3.00"
     assert "with a horn. [" in (saved / "001.md").read_text()
 
 
