@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import threading
 import time
@@ -317,16 +318,16 @@ async def test_a_follower_lets_the_others_run_between_its_frames(
     stream_id = await runtime.readers.run(new_stream)
     await runtime.readers.run(lambda: write(stream_id, *["x"] * 400))
     await runtime.readers.run(close, stream_id)
-    turns = 0
+    follower = Follower(runtime, stream_id)
+    got: list[int] = []
 
-    async def count() -> None:
-        nonlocal turns
+    async def look() -> None:
         while True:
-            turns += 1
+            got.append(len(follower.frames))
             await asyncio.sleep(0)
 
-    counting = asyncio.create_task(count())
-    follower = Follower(runtime, stream_id)
+    looking = asyncio.create_task(look())
     await follower.run()
-    counting.cancel()
-    assert turns >= 400
+    looking.cancel()
+    assert len(follower.frames) == 401
+    assert max(after - before for before, after in itertools.pairwise(got)) <= 2

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -196,8 +197,10 @@ async def test_a_bell_for_what_is_not_there_yet_or_never_comes_does_no_harm(
     runtime = await start_runtime(TICK_S=600)
     stream_id = await runtime.readers.run(new_stream)
     async with runtime.hub.watch(stream_id) as feed:
-        feed.hear(1_000_000)
-        await asyncio.sleep(0.05)
+        with mock.patch.object(log, "read_after", wraps=log.read_after) as reads:
+            feed.hear(1_000_000)
+            await asyncio.sleep(0.1)
+        assert reads.call_count == 1  # it asks once, and does not hope
         assert feed.head == 0
         await runtime.readers.run(write, stream_id, "x")
         await until(lambda: feed.head == 1)
@@ -343,6 +346,29 @@ async def test_a_run_that_is_not_there_cannot_be_watched_and_may_be_there_later(
     await runtime.readers.run(lambda: Stream.objects.create(id=id))
     async with runtime.hub.watch(id) as feed:
         assert feed.head == 0
+
+
+@BOTH
+async def test_a_commit_in_the_very_moment_in_which_a_feed_is_opened_is_not_missed(
+    start_runtime: StartRuntime,
+) -> None:
+    runtime = await start_runtime(TICK_S=600)
+    stream_id = await runtime.readers.run(new_stream)
+    run = runtime.readers.run
+    asked: list[log.Head] = []
+
+    async def late(function: Any, *args: Any) -> Any:
+        answer = await run(function, *args)
+        if function is log.head and not asked:
+            asked.append(answer)
+            await run(write, stream_id, "x")  # committed and told after the head was read
+            await asyncio.sleep(0.05)
+        return answer
+
+    with mock.patch.object(runtime.readers, "run", late):
+        async with runtime.hub.watch(stream_id) as feed:
+            assert asked[0].seq == 0
+            await until(lambda: feed.head == 1, 5)
 
 
 async def test_who_watches_the_same_run_shares_a_feed_and_nobody_leaves_none(

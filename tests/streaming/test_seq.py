@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Iterator
 from uuid import UUID, uuid4
 
 import pytest
@@ -79,35 +80,41 @@ def test_an_action_that_is_rolled_back_leaves_no_event_and_no_hole() -> None:
     assert_contiguous(stream_id)
 
 
-def test_what_is_rolled_back_is_not_announced_and_what_is_committed_is_announced_once() -> None:
-    heard: list[log.Batch] = []
+@pytest.fixture
+def heard() -> Iterator[list[log.Batch]]:
+    """What is announced, in the order in which it is."""
+    batches: list[log.Batch] = []
 
     def hear(batch: log.Batch, **kwargs: object) -> None:
         assert not connection.in_atomic_block, "announced before the commit"
-        heard.append(batch)
+        batches.append(batch)
 
     log.committed.connect(hear)
-    try:
-        stream_id = new_stream()
-        with transaction.atomic():
-            write(stream_id, "a")
-            transaction.set_rollback(True)
-        with transaction.atomic():
-            write(stream_id, "b")
-            assert not heard
-            with pytest.raises(ZeroDivisionError), transaction.atomic():  # only a savepoint
-                write(stream_id, "c")
-                raise ZeroDivisionError
-            write(stream_id, "d")
-    finally:
-        log.committed.disconnect(hear)
+    yield batches
+    log.committed.disconnect(hear)
+
+
+def test_what_is_rolled_back_is_not_announced_and_what_is_committed_is_announced_once(
+    heard: list[log.Batch],
+) -> None:
+    stream_id = new_stream()
+    with transaction.atomic():
+        write(stream_id, "a")
+        transaction.set_rollback(True)
+    with transaction.atomic():
+        write(stream_id, "b")
+        assert not heard
+        with pytest.raises(ZeroDivisionError), transaction.atomic():  # only a savepoint
+            write(stream_id, "c")
+            raise ZeroDivisionError
+        write(stream_id, "d")
     assert [(batch.after, batch.upto) for batch in heard] == [(0, 1), (1, 2)]
     assert [record.text for batch in heard for record in batch.records] == [
         record.text for record in log.read_after(stream_id, 0)
     ]
 
 
-def test_an_appender_that_saves_twice_goes_on_where_it_was() -> None:
+def test_an_appender_that_saves_twice_goes_on_where_it_was(heard: list[log.Batch]) -> None:
     stream_id = new_stream()
     with transaction.atomic():
         appender = log.Appender(stream_id)
@@ -119,6 +126,7 @@ def test_an_appender_that_saves_twice_goes_on_where_it_was() -> None:
         assert appender.cursor == f"{appender.epoch}:3"
     assert words(stored(stream_id)) == ["a", "b", "c"]
     assert Stream.objects.get().cursor == appender.cursor
+    assert [(batch.after, batch.upto) for batch in heard] == [(0, 2), (2, 3)]
 
 
 def test_a_stream_that_is_not_there_takes_nothing() -> None:
