@@ -82,8 +82,9 @@ class Subscriptions:
         following.task.add_done_callback(lambda task: self._ended(spec.sub, task))
         try:
             fields = await following.opened
-        except BaseException:
+        except BaseException:  # it could not be opened, or the socket ended meanwhile
             self._open.pop(spec.sub, None)
+            following.task.cancel()
             raise
         return Answer({"sub": spec.sub, "run": str(run), "state": state, **fields}), go.set
 
