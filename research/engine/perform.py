@@ -86,7 +86,9 @@ async def perform(runtime: Runtime, claimed: Claimed) -> None:
                 logger.exception("%s of %s failed, %s", claimed.name, claimed.run_id, error_id)
                 message = f"Something went wrong here ({error_id})."
             else:
-                logger.warning("%s of %s failed: %s", claimed.name, claimed.run_id, code)
+                # Only of the settings is it known that what they say of themselves is no secret.
+                why = f"{code}: {error}" if code == "model_settings" else code
+                logger.warning("%s of %s failed: %s", claimed.name, claimed.run_id, why)
             await act(works.fail(claimed.name, code, message))
     except LogError as error:
         await _give_up(runtime, claimed, error)

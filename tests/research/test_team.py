@@ -292,8 +292,9 @@ def test_a_model_without_its_key_is_a_matter_of_settings(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("name", ["nobody:model", "gibberish", "scripted:/nowhere.json"])
 @pytest.mark.django_db(transaction=True)
 async def test_a_model_that_does_not_exist_fails_the_run_and_says_so(
-    lab: Lab, settings: Any, name: str
+    lab: Lab, settings: Any, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     settings.RESEARCH_MODEL = name
     run, _ = await lab.research(TOPIC)
     assert (run.status, run.error_code) == ("failed", "model_settings")
+    assert name.partition(":")[2] in caplog.text, "the administrator is told more"
