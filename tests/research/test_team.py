@@ -12,13 +12,14 @@ from pydantic_ai import exceptions as e
 from pydantic_ai.models import infer_model
 
 from research.actions.report import Checked
-from research.llm.errors import typed
+from research.llm.errors import CODES, typed
 from research.llm.keyless import KeylessModel
 from research.llm.registry import model
 from research.models import Archive, Citation, Collection, Source
 from research.team import verifier
 from research.team.prompts import NoteText, SectionBrief, plan_prompt, section_prompt, task_prompt
 from streaming.events import Event
+from tests.rig.server import ROOT
 
 from .conftest import TOPIC, Lab, Steps
 from .scripts import TASKS, Script, rules
@@ -279,6 +280,12 @@ def test_an_error_has_a_stable_code_and_a_sentence_without_secrets(
     assert found == code
     assert message.endswith(".")
     assert "CANARY" not in message and "http" not in message
+
+
+def test_every_code_of_a_failed_run_is_told() -> None:
+    told = (ROOT / "docs" / "protocol.md").read_text().partition("A run that failed has a code")[2]
+    codes = {code for _, code, _ in CODES} | {"plan_failed", "report_failed", "gave_up", "storage"}
+    assert {code for code in codes if f"`{code}`" not in told} == set()
 
 
 def test_a_model_without_its_key_is_a_matter_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
