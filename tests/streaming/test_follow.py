@@ -328,6 +328,7 @@ async def test_a_follower_lets_the_others_run_between_its_frames(
 
     looking = asyncio.create_task(look())
     await follower.run()
+    got.append(len(follower.frames))
     looking.cancel()
     assert len(follower.frames) == 401
     assert max(after - before for before, after in itertools.pairwise(got)) <= 2
