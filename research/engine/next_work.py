@@ -37,6 +37,7 @@ class TaskFacts:
     title: str
     intent: str
     status: str
+    noted: bool = False  # whether there is anything to write from
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,11 @@ def next_work(
         ]
     if busy:
         return []
+
+    if tasks and all(task.status == "failed" and not task.noted for task in tasks):
+        return _failure(
+            by_name[f"task:{tasks[0].task_id}"], "research_failed", "Every task failed."
+        )
 
     sections = outline(tasks, titles)
     written = [work for work in works if work.kind == "write"]

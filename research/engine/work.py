@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef
 from django.dispatch import Signal
 
 from research.actions import runs
 from research.actions.change import Action, Said
-from research.models import Command, Run, RunStatus, Task, Work
+from research.models import Command, Note, Run, RunStatus, Task, Work
 from research.options import RunOptions
 from research.team.words import word
 from research.text.language import language
@@ -145,10 +146,10 @@ def _move(run: Run, appender: Appender) -> None:
     """Queue the work that can begin now, or end the run."""
     facts = ("name", "status", "member", "error_code", "output__error")
     works = [WorkFacts(*row) for row in run.works.values_list(*facts)]
-    rows = Task.objects.filter(run=run)
-    tasks = [
-        TaskFacts(*row) for row in rows.values_list("task_id", "step", "title", "intent", "status")
-    ]
+    noted = Exists(Note.objects.filter(task=OuterRef("pk")))
+    rows = Task.objects.filter(run=run).annotate(noted=noted)
+    facts_of_tasks = ("task_id", "step", "title", "intent", "status", "noted")
+    tasks = [TaskFacts(*row) for row in rows.values_list(*facts_of_tasks)]
     names = [name for name in runs.team_names(run.options) if name.startswith("researcher-")]
     titles = Titles(word("lead", run.language), word("detail", run.language))
     todo = next_work(names, works, tasks, titles)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -102,9 +103,18 @@ def test_the_answer_is_written_first_and_then_each_task_that_found_something() -
     assert names(after(works + written, tasks)) == [("verify", "verifier")]
 
 
-def test_where_every_task_failed_only_the_answer_is_written_and_the_gaps_are_named() -> None:
+def test_where_every_task_failed_the_run_fails_of_what_they_failed_of() -> None:
     works = [work("plan"), work("task:1", "failed"), work("task:2", "failed")]
-    tasks = [task(1, "failed"), task(2, "failed")]
+    todo = after(works, [task(1, "failed"), task(2, "failed")])
+    assert todo == Finish(False, code="research_failed", message="Every task failed.")
+    works[1] = replace(works[1], code="provider_auth", message="The key is refused.")
+    todo = after(works, [task(1, "failed"), task(2, "failed")])
+    assert todo == Finish(False, code="provider_auth", message="The key is refused.")
+
+
+def test_where_every_task_failed_but_notes_are_there_the_answer_is_written_from_them() -> None:
+    works = [work("plan"), work("task:1", "failed"), work("task:2", "failed")]
+    tasks = [task(1, "failed"), replace(task(2, "failed"), noted=True)]
     (lead,) = after(works, tasks)  # type: ignore[misc]
     assert (lead.name, lead.input["kind"], lead.input["count"]) == ("write:1", "lead", 1)
     todo = after([*works, work("write:1"), work("verify")], tasks)

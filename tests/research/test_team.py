@@ -134,7 +134,7 @@ class TestSpeech:
         (failed,) = of(events, "task.failed")
         assert failed.data["code"] == "limit_reached"
         assert script.rules_called()["again"] <= 30
-        assert (run.status, events[-1].data["partial"]) == ("completed", True)
+        assert (run.status, run.error_code) == ("failed", "limit_reached")
 
     async def test_what_a_model_used_and_why_it_ended_is_told(
         self, collection: Collection, script: Script, lab: Lab
