@@ -97,6 +97,25 @@ async def test_a_cancel_answers_with_where_it_stands_in_the_log(
     assert (answer["run"], answer["state"]) == (str(run_id), "cancelling")
 
 
+async def test_the_same_key_gives_the_same_answer_to_a_cancel_also_after_the_end(
+    lab: Lab, user: User, collection: Collection, script: Script
+) -> None:
+    script.play(rules(0.05))
+    run_id = await lab.ask()
+    other = await lab.ask()
+    cancel = {"type": "cancel", "run": str(run_id), "key": "c1"}
+    first = await obey(lab, user, **cancel)
+    await lab.end(run_id)
+    again = await obey(lab, user, **cancel)
+    assert (first.pop("duplicate"), again.pop("duplicate")) == (False, True)
+    assert again == first
+    with pytest.raises(Conflict) as refused:
+        await obey(lab, user, type="cancel", run=str(other), key="c1")
+    assert refused.value.code == "key_reused"
+    await obey(lab, user, type="cancel", run=str(other))
+    await lab.end(other)
+
+
 async def test_a_run_that_has_ended_cannot_be_cancelled(
     script: Script, lab: Lab, user: User
 ) -> None:
