@@ -8,11 +8,12 @@ from typing import Protocol
 from uuid import UUID
 
 from . import vocabulary as v
+from .commits import Append
 from .conf import Conf
 from .events import Data, Draft, Voice, draft
 from .exceptions import LogError
 from .log import Claim
-from .writer import Append, EventWriter
+from .writer import EventWriter
 
 PIECE = 8_000  # code points of one text delta: in the worst case of escaping still an event
 TOGETHER = 64  # events that are handed to the writer as one

@@ -15,6 +15,7 @@ from .events import TERMINAL
 from .faces import Face, View
 from .feed import Feed
 from .flow import Flow
+from .text import size
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ async def follow(
                 records = records[frame.taken :]
                 seen = max(seen, frame.upto)
                 if frame.events or seen - told >= limits.quiet_frame_events:
-                    flow.sent(frame.upto, frame.events, len(frame.text))
+                    flow.sent(frame.upto, frame.events, size(frame.text))
                     yield Delivery(frame.text, frame.upto)
                     told, told_at = seen, time.monotonic()
                 await asyncio.sleep(0)  # a send that never waits must not starve the others

@@ -17,6 +17,11 @@ def clean(text: str) -> str:
     return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
+def size(text: str) -> int:
+    """Return how many bytes a text is on the wire."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
 def clean_json(value: Any) -> Any:
     """Return a JSON value with every string in it cleaned and no NaN or infinity."""
     if isinstance(value, str):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..conf import conf
 from ..feed import Feed
 from ..log import Record
+from ..text import size as size_of
 from .base import Frame, View, register
 
 
@@ -26,7 +27,7 @@ class NativeFace:
         size = taken = 0
         for record in records:
             if passes is None or passes(record):
-                size += len(record.text)
+                size += size_of(record.text)
                 if texts and (len(texts) >= most or size > limits.frame_bytes):
                     break
                 texts.append(record.text)

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from streaming import log
 from streaming import vocabulary as v
+from streaming.commits import Append
 from streaming.events import Voice
 from streaming.faces import Filter
 from streaming.runtime import Runtime
-from streaming.writer import Append
 
 from .conftest import StartRuntime
 from .followers import ALL, Follower

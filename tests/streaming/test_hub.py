@@ -221,7 +221,7 @@ SPEAKER = """
     from streaming import log, vocabulary as v
     from streaming.events import Voice, draft
     from streaming.runtime import Runtime
-    from streaming.writer import Append
+    from streaming.commits import Append
 
     async def main() -> None:
         runtime = Runtime()

@@ -18,11 +18,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from streaming import log
 from streaming import vocabulary as v
+from streaming.commits import Append, Call
 from streaming.conf import Conf
 from streaming.events import Draft, Voice, draft
 from streaming.exceptions import CommitUnknown, EventTooLarge, Fenced, LogError, NotFound
 from streaming.runtime import Runtime
-from streaming.writer import Append, Call, EventWriter
+from streaming.writer import EventWriter
 
 from .conftest import StartRuntime
 from .logs import assert_contiguous, new_stream, stored, until, word, words
