@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,16 @@ from tests.rig.backends import Postgres, Valkey
 from tests.rig.server import Kind, Server
 
 Serve = Callable[..., Server]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out, on SQLite, what needs a server: the run on Postgres and Valkey has it."""
+    if os.environ.get("TEST_ON") == "servers":
+        return
+    left_out = [item for item in items if item.get_closest_marker("servers")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -526,12 +526,11 @@ async def test_an_action_under_a_claim_whose_commit_was_lost_is_carried_out_agai
     assert words(await runtime.readers.run(stored, stream_id)) == ["a"]
 
 
+@pytest.mark.servers
 async def test_the_thread_survives_a_connection_that_is_gone(
     start_runtime: StartRuntime,
 ) -> None:
     runtime = await start_runtime(RETRY_S=0.3)
-    if connection.vendor == "sqlite":
-        pytest.skip("a file is not gone")
     stream_id = await runtime.readers.run(new_stream)
 
     def cut() -> None:
