@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 from textwrap import dedent
 
+from research.library.directives import ADMONITIONS, DROPPED, OPAQUE, SINCE
 from research.library.inline import plain
 from research.library.page import TERM_LEVEL, Draft, Page
 from research.library.rst_table import grid_table, is_grid, is_simple, list_table, simple_table
@@ -21,66 +22,6 @@ _EXPLICIT = re.compile(r"\.\.(?:[ \t]|\Z)|__[ \t]")
 _BULLET = re.compile(r"(?:[-*+•]|(?:\d{1,3}|#|[a-zA-Z])[.)]|\((?:\d{1,3}|[a-z])\))[ \t]{1,8}(?=\S)")
 _FIELD = re.compile(r":[\w][\w .()-]{0,60}:(?:[ \t]|\Z)")
 _SIGNATURE = re.compile(r"[\w.~:-]+")
-_DROPPED = frozenset(
-    [
-        "code",
-        "code-block",
-        "sourcecode",
-        "literalinclude",
-        "include",
-        "toctree",
-        "image",
-        "figure",
-        "contents",
-        "module",
-        "currentmodule",
-        "py:module",
-        "py:currentmodule",
-        "highlight",
-        "index",
-        "raw",
-        "math",
-        "graphviz",
-        "digraph",
-        "seealso",
-        "console",
-        "productionlist",
-        "parsed-literal",
-        "doctest",
-        "testcode",
-        "testoutput",
-        "testsetup",
-        "meta",
-        "role",
-        "default-role",
-        "rst-class",
-        "class-list",
-        "autoclass",
-        "automodule",
-        "autofunction",
-        "only-latex",
-        "tabularcolumns",
-        "sectionauthor",
-        "codeauthor",
-        "highlight",
-        "snippet",
-        "unicode",
-        "replace",
-        "date",
-        "rubric-hidden",
-    ]
-)
-_ADMONITIONS = frozenset(
-    ["note", "warning", "tip", "important", "caution", "danger", "hint", "attention", "error"]
-)
-_SINCE = {
-    "versionadded": "New in version",
-    "versionchanged": "Changed in version",
-    "deprecated": "Deprecated since version",
-}
-_OPAQUE = frozenset(
-    ["container", "rst", "compound", "topic", "sidebar", "epigraph", "only", "tab", "tabs"]
-)
 _MAX_DEPTH = 12
 
 
@@ -192,32 +133,34 @@ class _Reader:
             return
         name, argument = match[1], line[match.end() :].strip()
         inner = _dedent(body)
-        if name in _DROPPED:
+        if name in DROPPED:
             return
         while inner and _FIELD.match(inner[0]):
             del inner[: max(1, _body(inner, 1))]
         short = name.rsplit(":", 1)[-1]
-        if short in _SINCE:
+        if short in SINCE:
             inner = _dedent(body)
-            self._nested(inner, depth, term=f"{_SINCE[short]} {plain(argument)}")
-        elif short in _ADMONITIONS:
+            self._nested(inner, depth, term=f"{SINCE[short]} {plain(argument)}")
+        elif short in ADMONITIONS:
             self._nested([argument, *inner] if argument else inner, depth)
         elif short in ("list-table", "csv-table"):
             header, rows = list_table(_dedent(body), comma=short == "csv-table")
             self.draft.rows([plain(cell) for cell in header], [[plain(c) for c in r] for r in rows])
-        elif short == "table" or short in _OPAQUE:
+        elif short == "table" or short in OPAQUE:
             self._nested(inner, depth)
         elif short in ("admonition", "rubric", "topic"):
             self._described(argument, inner, depth, shown=True)
         elif inner:
-            # function, method, setting, option, …: what stands under it is about it.
+            # function, method, setting, option, …: what stands under it is about it, and is
+            # read without it only if its name leads it.
             signature = _SIGNATURE.search(argument)
             self._described(signature[0] if signature else argument, inner, depth, shown=False)
 
     def _described(self, name: str, inner: list[str], depth: int, *, shown: bool) -> None:
         level = TERM_LEVEL + depth
-        self.draft.heading(level, plain(name), shown=shown)
-        self._nested(inner, depth)
+        said = plain(name)
+        self.draft.heading(level, said, shown=shown)
+        self._nested(inner, depth, term="" if shown else said)
         self.draft.close(level)
 
     def _table(self, lines: list[str], at: int) -> int:

@@ -88,7 +88,7 @@ def test_restructured_text_keeps_what_a_reader_sees() -> None:
         "Another",
         "Keys are limited.",
         "Changed in version 5.2: It got faster.",
-        "Sets a new time.",
+        "Cache.touch: Sets a new time.",
         "Name: a | Size: 1 kB",
         "Name: b | Size: 2 kB",
     ]
@@ -97,7 +97,7 @@ def test_restructured_text_keeps_what_a_reader_sees() -> None:
 def test_the_headings_of_a_block_lead_from_the_title_down() -> None:
     found = {text: path for path, text in blocks(read("cache.rst", RST))}
     assert found["Memcached is fast and small."] == ("Cache", "Setting up")
-    assert found["Sets a new time."] == ("Cache", "Setting up", "Cache.touch")
+    assert found["Cache.touch: Sets a new time."] == ("Cache", "Setting up", "Cache.touch")
 
 
 def test_each_heading_of_the_outline_stands_at_its_offsets() -> None:
