@@ -13,7 +13,8 @@ from django.contrib.auth import get_user_model
 from research.library.index import Index, IndexedChunk, load, query_tokens
 from research.library.page import TERM_LEVEL
 from research.models.library import Collection
-from research.text.headings import heading_tokens
+from research.text.headings import acronyms, heading_tokens
+from research.text.items import ITEM_GAPS
 from research.text.tokens import content
 from research.tools.search.base import LIMIT, OutlineItem, Passage, SearchResult, SearchScope
 
@@ -38,12 +39,18 @@ _FURNITURE = re.compile(
     re.I,
 )
 _HEADING = 0.5
+_ACRONYM = 0.8
+_LISTS_OF = 12
+_LIST_PASSAGES = 3
+_LIST_WEIGHT = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
     chunk: IndexedChunk
     score: float
+    index: Index
+    number: int
 
 
 def readable_ids(scope: SearchScope) -> list[int]:
@@ -83,8 +90,36 @@ def _hits(index: Index, words: list[str], versions: bool) -> list[_Hit]:
         if not versions and _ASIDE.search(index.documents[number].path):
             score *= _ASIDE_WEIGHT
         chunk = index.chunk(passage)
-        hits.append(_Hit(chunk, score * (1 + _HEADING * _fit(chunk.headings[-1:], rare))))
+        score *= 1 + _HEADING * _fit(chunk.headings[-1:], rare)
+        hits.append(_Hit(chunk, score, index, passage))
     return hits
+
+
+def _goes_on(chunk: IndexedChunk, following: IndexedChunk, headings: tuple[str, ...]) -> bool:
+    """Tell whether a passage's list goes on, or what its last words announce is a list."""
+    return (
+        following.document.id == chunk.document.id
+        and following.start - chunk.end in ITEM_GAPS
+        and following.headings[: len(headings)] == headings
+    )
+
+
+def _with_lists(hits: list[_Hit], limit: int) -> list[_Hit]:
+    """Return the best hits; the last give way to passages in which the lists of the first go on."""
+    held = {(id(hit.index), hit.number) for hit in hits[:limit]}
+    more: list[_Hit] = []
+    for hit in hits[:_LISTS_OF]:
+        score = hit.score
+        for number in range(hit.number + 1, min(hit.number + 1 + _LIST_PASSAGES, len(hit.index))):
+            following = hit.index.chunk(number)
+            if not _goes_on(hit.index.chunk(number - 1), following, hit.chunk.headings):
+                break
+            score *= _LIST_WEIGHT
+            if (id(hit.index), number) not in held:
+                held.add((id(hit.index), number))
+                more.append(_Hit(following, score, hit.index, number))
+    more = more[: limit // 4]
+    return sorted(hits[: limit - len(more)] + more, key=lambda hit: -hit.score)
 
 
 def _fit(headings: tuple[str, ...], rare: dict[str, float]) -> float:
@@ -94,7 +129,10 @@ def _fit(headings: tuple[str, ...], rare: dict[str, float]) -> float:
     if not own or not total:
         return 0.0
     said = sum(weight for word, weight in rare.items() if word in own) / total
-    return said * len(own & rare.keys()) / len(own)
+    covered = len(own & rare.keys()) / len(own)
+    if acronyms(headings[0]) & rare.keys():
+        covered = max(covered, _ACRONYM)
+    return said * covered
 
 
 def _children(chunk: IndexedChunk, parent: str) -> list[tuple[int, int, str]]:
@@ -183,7 +221,7 @@ def search(collection_ids: Iterable[int], query: str, limit: int = LIMIT) -> Sea
     indexes = [load(item) for item in Collection.objects.filter(pk__in=list(collection_ids))]
     hits = [hit for index in indexes for hit in _hits(index, words, versions)]
     hits.sort(key=lambda hit: -hit.score)
-    hits = hits[:limit]
+    hits = _with_lists(hits, limit)
     passages = tuple(
         Passage(
             uri=f"library:{hit.chunk.document.id}",

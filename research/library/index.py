@@ -24,14 +24,13 @@ import bm25s
 import numpy as np
 from django.conf import settings
 
-from research.library.weigh import index_tokens, known_acronyms
-from research.models.library import Chunk, ChunkKind, Collection, Document
+from research.library.index_files import COLUMNS, write
+from research.models.library import Collection
 from research.text.tokens import tokens
 
-FORMAT = 2
+FORMAT = 3
 """Part of the folder's name: raise it whenever what is written, or how words are cut, changes."""
 
-_COLUMNS = ("document", "headings", "row", "start", "end", "from_byte", "to_byte")
 _locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
 _loaded: dict[int, Index] = {}
 
@@ -102,7 +101,7 @@ class Index:
 
     def chunk(self, number: int) -> IndexedChunk:
         """Return the passage of this number."""
-        row = dict(zip(_COLUMNS, map(int, self._table[number]), strict=True))
+        row = dict(zip(COLUMNS, map(int, self._table[number]), strict=True))
         return IndexedChunk(
             self.documents[row["document"]],
             self._headings[row["headings"]],
@@ -140,63 +139,6 @@ def _folder(collection: Collection) -> Path:
     return _root() / f"{_prefix(collection)}{collection.version}-{FORMAT}"
 
 
-def _write(collection: Collection, folder: Path) -> None:
-    """Write the index of what the database holds now into an empty folder."""
-    documents: list[dict[str, Any]] = []
-    paths: dict[tuple[str, ...], int] = {}
-    table: list[tuple[int, ...]] = []
-    corpus: list[list[str]] = []
-    size = 0
-    acronyms = known_acronyms(
-        Document.objects.filter(collection=collection).values_list("title", flat=True)
-    )
-    query = (
-        Document.objects.filter(collection=collection).select_related("archive").order_by("path")
-    )
-    with open(folder / "text.bin", "wb") as out:
-        for document in query.iterator(chunk_size=50):
-            text = document.archive.text
-            outline = [[lv, a, b, text[a:b]] for lv, a, b in document.outline]
-            number = len(documents)
-            documents.append(
-                {
-                    "id": document.pk,
-                    "path": document.path,
-                    "title": document.title,
-                    "hash": document.archive_id,
-                    "outline": outline,
-                }
-            )
-            chunks = Chunk.objects.filter(document=document).order_by("ordinal")
-            for kind, headings, start, end in chunks.values_list(
-                "kind", "headings", "start", "end"
-            ):
-                said = text[start:end]
-                data = said.encode("utf-8")
-                out.write(data)
-                path = tuple(headings)
-                heading = paths.setdefault(path, len(paths))
-                row = (
-                    number,
-                    heading,
-                    int(kind == ChunkKind.ROW),
-                    start,
-                    end,
-                    size,
-                    size + len(data),
-                )
-                table.append(row)
-                size += len(data)
-                corpus.append(index_tokens(said, path, acronyms))
-    np.save(folder / "passages.npy", np.array(table, dtype=np.int64).reshape(-1, len(_COLUMNS)))
-    meta = {"documents": documents, "headings": list(paths)}
-    (folder / "documents.json").write_text(json.dumps(meta, ensure_ascii=False), "utf-8")
-    bm25 = bm25s.BM25(k1=1.2, b=0.75)
-    # bm25s cannot index nothing; a word that no query has stands in.
-    bm25.index(corpus or [["\x00"]], show_progress=False)
-    bm25.save(folder, show_progress=False)
-
-
 def build(collection: Collection) -> Path:
     """Write the index of a collection as it stands, remove older ones, and return its folder."""
     target = _folder(collection)
@@ -206,7 +148,7 @@ def build(collection: Collection) -> Path:
     root.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".building-", dir=root))
     try:
-        _write(collection, scratch)
+        write(collection, scratch)
         os.rename(scratch, target)
     except OSError:
         if not target.exists():  # else another process was first, and ours is as good as theirs

@@ -29,3 +29,8 @@ def index_tokens(text: str, headings: tuple[str, ...], known: frozenset[str]) ->
             words += [word for word in short if word in known or word.upper() in text]
         found += words * (2 if index == len(headings) - 1 else 1)
     return found
+
+
+def file_tokens(path: str) -> list[str]:
+    """Return the words of a file's name: it often says what its title puts in other words."""
+    return tokens(re.sub(r"[^\w]|_", " ", path.rsplit("/", 1)[-1].split(".", 1)[0]))
