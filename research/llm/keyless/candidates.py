@@ -52,6 +52,7 @@ _ELSEWHERE = re.compile(
     re.I,
 )
 _SEE = re.compile(
+    r"[^.:]{1,60}: see |"
     r"(?:for (?:more|further|details|a (?:full|complete)|an? )[^.]{0,80}, )?(?:please )?see (?!if)|"
     r"(?:more|further) (?:information|details)\b|information (?:on|about)\b|"
     r"(?:请)?(?:参见|参阅|参考|请见|查看第|详见)|欲(?:了解|知)|阅读[^。]{0,80}(?:了解|获得|获取|获知|一节)",

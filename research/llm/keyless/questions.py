@@ -17,6 +17,8 @@ _AUX = r"(?:do|does|did|is|are|was|were|can|could|should|shall|must|will|would|m
 _RULES: dict[str, list[tuple[Kind, str]]] = {
     "en": [
         ("how", r"what happens (?:when|if|to|after)"),
+        ("why", r"^(?:and )?why\b"),
+        ("when", r"^(?:and )?when\b"),
         (
             "compare",
             r"\bdiffer(?:s|ent|ences?)?\b|\bversus\b|\bvs\b|\bcompar(?:e|ed|ison)\b|\bbetter than\b"
@@ -26,7 +28,8 @@ _RULES: dict[str, list[tuple[Kind, str]]] = {
             "limits",
             r"\b(?:limits?|limitations?|restrictions?|drawbacks?|downsides?|disadvantages?|"
             r"caveats?|risks?|"
-            r"pitfalls?|penalt(?:y|ies)|trade-?offs?|problems? with|dangers?|constraints?)\b"
+            r"pitfalls?|penalt(?:y|ies)|trade-?offs?|problems? with|dangers?|"
+            r"constraints? (?:of|on))\b"
             r"(?! (?:of|on) (?:a )?(?:\w+ )?(?:size|length)\b)",
         ),
         (
@@ -49,14 +52,14 @@ _RULES: dict[str, list[tuple[Kind, str]]] = {
         ),
         (
             "when",
-            r"^(?:and )?when\b|\bin (?:which|what) (?:cases?|order)\b|\bunder (?:which|what)\b|"
+            r"\bin (?:which|what) (?:cases?|order)\b|\bunder (?:which|what)\b|"
             r"\bat what point\b",
         ),
         (
             "howto",
             rf"\bhow {_AUX} (?:i|we|you|one)\b|\bhow to\b|^(?:and )?where (?:do|can|should) (?:i|"
             rf"we|you)"
-            r"|\bwhat (?:steps|do i need)\b|\bsteps to\b",
+            r"|\bwhat (?:steps|(?:do|should|must|can) (?:i|we|you|one))\b|\bsteps to\b",
         ),
         ("how", r"\bhow\b|\bwhat happens\b|\bin what way\b"),
         ("def", rf"\bwhat(?:'s| {_AUX})\b|\b(?:define|explain|describe|meaning of)\b|\bwho\b"),

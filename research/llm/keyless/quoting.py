@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from research.llm.keyless.candidates import (
     MAX_CHARS,
@@ -15,6 +15,8 @@ from research.llm.keyless.candidates import (
     is_pointer,
     opens_as_pointer,
 )
+from research.llm.keyless.evidence import Found
+from research.llm.keyless.lists import Item, Lists, within
 from research.llm.keyless.rank import Scored
 from research.text.markers import Marker
 from research.text.sentences import Sentence, sentences
@@ -33,6 +35,7 @@ class Quote:
     end: int
     text: str
     words: frozenset[str]
+    items: tuple[Quote, ...] = ()
 
     @property
     def marker(self) -> Marker:
@@ -40,8 +43,9 @@ class Quote:
         return Marker(self.source, self.start, self.end)
 
     def line(self) -> str:
-        """Return it as a note has it."""
-        return f"- {self.text} {self.marker}"
+        """Return it as a note has it, the items that it announces below it."""
+        below = [f"\n  {item.line()}" for item in self.items]
+        return f"- {self.text} {self.marker}{''.join(below)}"
 
 
 def _same_line(every: Sequence[Sentence], index: int, step: int) -> bool:
@@ -89,25 +93,45 @@ def extend(candidate: Candidate, room: int) -> tuple[int, int] | None:
     return every[first].start, every[last].end
 
 
-def quote(item: Scored, room: int = EXTENDED) -> Quote | None:
-    """Return a chosen sentence as a quote that can be read alone, None if it cannot."""
-    candidate = item.quote
-    unfit = candidate.sentence and (opens_as_pointer(candidate.text) or is_code(candidate.text))
-    span = None if unfit else extend(candidate, room)
-    if span is None:
-        return None
-    at, to = span
+def _made(passage: Found, at: int, to: int) -> Quote:
     # What a colon announces, a listing or a list, is not quoted: the sentence ends before it.
-    to -= candidate.passage.text[at:to].endswith((":", "："))
-    passage = candidate.passage
-    said = (
-        " ".join(passage.text[at:to].split("\n"))
-        if "\n" in passage.text[at:to]
-        else passage.text[at:to]
-    )
+    to -= passage.text[at:to].endswith((":", "："))
+    said = passage.text[at:to].replace("\n", " ")
     return Quote(passage.source, passage.start + at, passage.start + to, said, content(said))
 
 
+def quote(item: Scored, lists: Lists, room: int = EXTENDED) -> Quote | None:
+    """Return a chosen sentence as a quote that can be read alone, None if it cannot.
+
+    One that announces a list has its items; if it leans on something, its section's first
+    sentence leads them.
+    """
+    candidate = item.quote
+    if candidate.sentence and (opens_as_pointer(candidate.text) or is_code(candidate.text)):
+        return None
+    span = extend(candidate, room)
+    items = within(item.items, 2 * room)
+    if span is not None:
+        made = _made(candidate.passage, *span)
+    elif opening := lists.opening(candidate) if items else None:
+        made = _made(opening.passage, opening.at, opening.to)
+        items = [Item(candidate.passage, candidate.at, candidate.to), *items]
+    else:
+        return None
+    if not items:
+        return made
+    return replace(made, items=tuple(_made(one.passage, one.at, one.to) for one in items))
+
+
 def overlaps(one: Quote, other: Quote) -> bool:
-    """Tell whether two quotes share text of a source."""
-    return one.source == other.source and one.start < other.end and other.start < one.end
+    """Tell whether a quote shares text of a source with another or with its items."""
+    return any(
+        one.source == it.source and one.start < it.end and it.start < one.end
+        for it in (other, *other.items)
+    )
+
+
+def without(one: Quote, others: Sequence[Quote]) -> Quote:
+    """Return a quote without the items that others say."""
+    kept = [item for item in one.items if not any(overlaps(item, other) for other in others)]
+    return replace(one, items=tuple(kept))

@@ -1,4 +1,4 @@
-"""Score the quotes for a question and choose few that say much and repeat little.
+"""Score the quotes for a question.
 
 The weights were measured on questions with known answers over three corpora; see the evaluation.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from research.llm.keyless.candidates import (
     Candidate,
@@ -23,6 +23,7 @@ from research.llm.keyless.candidates import (
 )
 from research.llm.keyless.evidence import Evidence, Found
 from research.llm.keyless.facets import WORDS
+from research.llm.keyless.lists import Item, Lists
 from research.llm.keyless.query import Query, both_sides, share
 from research.text.headings import acronyms, heading_tokens
 from research.text.language import Language
@@ -47,10 +48,9 @@ _ROW = 0.3
 _ITEM = 0.3
 _ELSEWHERE = 0.2
 _COLON = 0.4
+_LIST = 0.05
+_RAISED = 0.9
 _CODE_ROW = 0.6
-_LAMBDA = 0.85
-_SAME = 0.75
-_COVER = 0.25
 _CENTROID_PASSAGES = 15
 
 
@@ -59,7 +59,7 @@ class Scored:
     """A quote and how well it answers.
 
     `own` is the share of the query that it says, `match` that with its headings; `cued` tells that
-    it sounds like the facet.
+    it sounds like the facet; `items` are what it announces.
     """
 
     quote: Candidate
@@ -67,6 +67,7 @@ class Scored:
     match: float
     own: float
     cued: bool
+    items: tuple[Item, ...] = ()
 
 
 def _heading_words(heading: str) -> frozenset[str]:
@@ -87,6 +88,8 @@ class Ranker:
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.quotes = candidates(evidence)
+        self.lists = Lists(evidence)
+        self._items = [tuple(self.lists.announced(quote)) for quote in self.quotes]
         self._centroid = self._make_centroid(evidence.passages[:_CENTROID_PASSAGES])
         firsts: dict[tuple[int, tuple[str, ...]], int] = {}
         for passage in evidence.passages:
@@ -144,7 +147,8 @@ class Ranker:
         cue = WORDS[query.language][query.facet].cue
         sections: dict[tuple[int, tuple[str, ...]], _Section] = {}
         scored: list[Scored] = []
-        for quote, near in zip(self.quotes, self._near, strict=True):
+        lists = self._items if query.facet != "compare" else [()] * len(self.quotes)
+        for quote, near, items in zip(self.quotes, self._near, lists, strict=True):
             passage = quote.passage
             key = (passage.source, passage.headings)
             if key not in sections:
@@ -165,12 +169,28 @@ class Ranker:
                 score += _ITEM * section.match
             score += _WORTH * self._worth[passage.source]
             score += self._place(quote, section)
-            score -= self._faults(text, quote, query.language)
+            score -= self._faults(text, quote, query.language, bool(items))
             if quote.sentence is None:
                 score += _ROW if query.facet == "number" and any(map(str.isdigit, text)) else -0.1
-            scored.append(Scored(quote, score, max(own, 0.9 * section.match), own, cued))
+            match = max(own, 0.9 * section.match)
+            scored.append(Scored(quote, score, match, own, cued, items))
+        scored = self._raised(scored)
         scored.sort(key=lambda item: (-item.score, item.quote.passage.source, item.quote.start))
         return scored
+
+    def _raised(self, scored: Sequence[Scored]) -> list[Scored]:
+        """Return the same, each that announces a list as good as what it announces."""
+        scores = {(item.quote.passage.source, item.quote.start): item.score for item in scored}
+        found = []
+        for item in scored:
+            source = item.quote.passage.source
+            below = sorted(scores.get((source, one.start), 0.0) for one in item.items)[-2:]
+            if below:
+                item = replace(
+                    item, score=max(item.score, _RAISED * sum(below) / len(below)) + _LIST
+                )
+            found.append(item)
+        return found
 
     def _place(self, quote: Candidate, section: _Section) -> float:
         """Return what standing first is worth: sections and paragraphs open with what they mean."""
@@ -184,13 +204,13 @@ class Ranker:
             )
         return _PARAGRAPH_FIRST if quote.sentence.first else 0.0
 
-    def _faults(self, text: str, quote: Candidate, language: Language) -> float:
+    def _faults(self, text: str, quote: Candidate, language: Language, announces: bool) -> float:
         worse = 0.0
-        if text.endswith((":", "：")):
+        if text.endswith((":", "：")) and not announces:
             worse += _COLON
         if is_pointer(text):
             worse += 0.25
-        if points_elsewhere(text):
+        if points_elsewhere(text) and not announces:
             worse += _ELSEWHERE
         if is_unbalanced(text):
             worse += 0.3
@@ -210,46 +230,3 @@ class Ranker:
         if len(quote.words) > (60 if language == "zh" else 45):
             worse += 0.1
         return worse
-
-
-def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
-    smaller = min(len(left), len(right))
-    return len(left & right) / smaller if smaller else 0.0
-
-
-def choose(
-    ranked: Sequence[Scored], query: Query, count: int, taken: Sequence[frozenset[str]] = ()
-) -> list[Scored]:
-    """Choose up to `count` quotes: good, unlike each other, and covering the query's words."""
-    pool = list(ranked[:80])
-    chosen: list[Scored] = []
-    used: list[frozenset[str]] = list(taken)
-    unseen = dict(query.weights)
-    total = sum(unseen.values()) or 1.0
-    while pool and len(chosen) < count:
-        best: tuple[float, Scored] | None = None
-        for item in pool:
-            words = item.quote.words
-            like = max((_overlap(words, other) for other in used), default=0.0)
-            if like > _SAME:
-                continue
-            fresh = sum(weight for word, weight in unseen.items() if word in words) / total
-            worth = _LAMBDA * item.score - (1 - _LAMBDA) * like + _COVER * fresh
-            if best is None or worth > best[0]:
-                best = (worth, item)
-        if best is None:
-            break
-        chosen.append(best[1])
-        used.append(best[1].quote.words)
-        for word in best[1].quote.words:
-            unseen.pop(word, None)
-        pool.remove(best[1])
-    return chosen
-
-
-def by_section(items: Sequence[Scored]) -> dict[tuple[int, tuple[str, ...]], list[Scored]]:
-    """Group quotes by the section of the source that they stand in, in order of the first."""
-    groups: dict[tuple[int, tuple[str, ...]], list[Scored]] = defaultdict(list)
-    for item in items:
-        groups[item.quote.passage.source, item.quote.passage.headings].append(item)
-    return groups

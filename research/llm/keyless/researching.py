@@ -14,6 +14,7 @@ from pydantic_ai.messages import (
 )
 
 from research.llm.keyless.candidates import is_debris
+from research.llm.keyless.choose import choose
 from research.llm.keyless.evidence import (
     Evidence,
     Listed,
@@ -22,16 +23,17 @@ from research.llm.keyless.evidence import (
     search_returns,
 )
 from research.llm.keyless.facets import ORDER, Facet, facet_of_intent
+from research.llm.keyless.lists import Lists
 from research.llm.keyless.prompts import Prompt, read_prompt
 from research.llm.keyless.query import Query, make_query
 from research.llm.keyless.questions import kind_of, parts
-from research.llm.keyless.quoting import EXTENDED, EXTENDED_ZH, Quote, overlaps, quote
-from research.llm.keyless.rank import Ranker, Scored, choose
+from research.llm.keyless.quoting import EXTENDED, EXTENDED_ZH, Quote, overlaps, quote, without
+from research.llm.keyless.rank import Ranker, Scored
 from research.text.markers import strip_markers
 
 _ROUNDS = 2
 _MAX_QUERIES = 3
-_LINES = 9
+_LINES = 14
 _SHOWN = 3
 _WEAK = 0.35
 _FACET_OWN = 0.6
@@ -94,7 +96,7 @@ def _says(title: str, query: str) -> bool:
     return title.strip(" ?？").lower() in query.lower()
 
 
-def find_quotes(ranked: Sequence[Scored], query: Query, count: int) -> list[Quote]:
+def find_quotes(ranked: Sequence[Scored], query: Query, count: int, lists: Lists) -> list[Quote]:
     """Return up to `count` quotes that answer the query, best first, each able to stand alone."""
     room = EXTENDED_ZH if query.language == "zh" else EXTENDED
     if query.facet == "compare":
@@ -105,10 +107,10 @@ def find_quotes(ranked: Sequence[Scored], query: Query, count: int) -> list[Quot
     for item in choose(good, query, count * 2):
         if item.score < floor and found:
             continue
-        made = quote(item, room)
+        made = quote(item, lists, room)
         if made is None or any(overlaps(made, other) for other in found):
             continue
-        found.append(made)
+        found.append(without(made, found))
         if len(found) == count:
             break
     return found
@@ -156,7 +158,7 @@ def _notes(prompt: Prompt, evidence: Evidence) -> list[ModelResponsePart]:
         return []
     if not main:
         ranked = [item for item in ranked if item.own >= _FACET_OWN and item.cued]
-    quotes = find_quotes(ranked, query, _LINES)
+    quotes = find_quotes(ranked, query, _LINES, ranker.lists)
     if not quotes:
         return []
     calls: list[ModelResponsePart] = [

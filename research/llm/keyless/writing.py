@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pydantic_ai.messages import ModelMessage, ModelResponsePart, TextPart
 
 from research.llm.keyless.facets import ORDER
 from research.llm.keyless.prompts import Prompt, Tagged, read_prompt
-from research.llm.keyless.questions import kind_of
+from research.llm.keyless.questions import kind_of, parts
 from research.text.language import Language
 from research.text.markers import Marker, find_markers
 from research.text.tokens import content
@@ -18,6 +18,8 @@ from research.text.tokens import content
 _LEAD_CHARS = {"en": 1500, "zh": 700}
 _SECTION_LINES = 7
 _SAME = 0.8
+_AGAIN = 2
+_ASKED = 4
 _NOTHING = {
     "en": "No evidence was found for this in the sources.",
     "zh": "在资料中没有找到这一点的依据。",
@@ -37,20 +39,37 @@ _MARKDOWN = re.compile(r"(?<![\w`])(?:__\w+__|\*{1,2}\w+|<[^<>`\s]{1,40}>|\[\d{1
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A statement of a note, with its markers."""
+    """A statement of a note, with its markers and the items below it."""
 
     text: str
     markers: tuple[Marker, ...]
-    task: str
-    outline: bool
+    task: str = ""
+    items: tuple[Line, ...] = ()
 
     @property
     def words(self) -> frozenset[str]:
         """Return the words it says."""
         return content(self.text)
 
+    @property
+    def size(self) -> int:
+        """Return how much room it takes, as a reader sees it."""
+        return len(self.text) + 8 + sum(item.size for item in self.items)
+
     def __str__(self) -> str:
-        return " ".join([_safe(self.text), *map(str, self.markers)])
+        said = " ".join([_safe(self.text), *map(str, self.markers)])
+        return said + "".join(f"\n  - {item}" for item in self.items)
+
+    def within(self, room: int) -> Line:
+        """Return it with the items that there is room for."""
+        kept: list[Line] = []
+        room -= len(self.text) + 8
+        for item in self.items:
+            room -= item.size
+            if room < 0:
+                break
+            kept.append(item)
+        return replace(self, items=tuple(kept))
 
 
 def _safe(text: str) -> str:
@@ -59,24 +78,20 @@ def _safe(text: str) -> str:
 
 
 def _lines(note: Tagged) -> list[Line]:
-    found = []
-    outline = note.text.count("\n") >= 2 and all(
-        len(line) < 120 and ":" in line for line in note.text.strip().split("\n")
-    )
+    found: list[Line] = []
+    task = note.attributes.get("task", "")
     for raw in note.text.split("\n"):
         marks = list(find_markers(raw))
         text = raw[: marks[0].at] if marks else raw
         bullet = _BULLET.match(text)
         text = text[bullet.end() if bullet else 0 :].strip()
-        if text and marks:
-            found.append(
-                Line(
-                    text,
-                    tuple(mark.marker for mark in marks),
-                    note.attributes.get("task", ""),
-                    outline,
-                )
-            )
+        if not text or not marks:
+            continue
+        line = Line(text, tuple(mark.marker for mark in marks), task)
+        if found and bullet and bullet[0].startswith("  "):
+            found[-1] = replace(found[-1], items=(*found[-1].items, line))
+        else:
+            found.append(line)
     return found
 
 
@@ -107,15 +122,21 @@ def _repeats(line: Line, spans: Sequence[Marker], texts: Sequence[frozenset[str]
 
 
 def _unique(lines: Sequence[Line], prompt: Prompt) -> list[Line]:
-    """Return the lines that say what neither an earlier one nor a written section says."""
+    """Return the lines that say what neither an earlier one nor a written section says.
+
+    What announces a list is said again if two of its items are new.
+    """
     spans = _written_spans(prompt)
     texts: list[frozenset[str]] = []
     kept = []
     for line in lines:
-        if not _repeats(line, spans, texts):
-            kept.append(line)
-            spans += line.markers
-            texts.append(line.words)
+        items = tuple(item for item in line.items if not _repeats(item, spans, texts))
+        if len(items) < _AGAIN and _repeats(line, spans, texts):
+            continue
+        kept.append(replace(line, items=items))
+        for each in (line, *items):
+            spans += each.markers
+            texts.append(each.words)
     return kept
 
 
@@ -130,13 +151,27 @@ def _task_number(task: str) -> tuple[bool, int]:
     return (not task.isdecimal(), int(task) if task.isdecimal() else 0)
 
 
-def _shares(count: int) -> list[int]:
-    """Return how many statements of each task the lead takes, the first task most."""
-    if count <= 1:
-        return [5]
-    if count == 2:
-        return [4, 3]
-    return [3, 2, 2, 1, 1, 1, 1, 1][:count]
+def _shares(tasks: Sequence[str], asked: int) -> dict[str, int]:
+    """Return the tasks' shares of the lead: those that the question asks, then the others."""
+    return {task: _ASKED if place < asked else 1 for place, task in enumerate(tasks)}
+
+
+def _chosen(fresh: Sequence[Line], shares: Mapping[str, int], room: int) -> list[Line]:
+    """Return what fits in the lead, in order: of each task by its share, then what room is left."""
+    taken: dict[int, Line] = {}
+    budget = {task: room * share // sum(shares.values()) for task, share in shares.items()}
+    for shared in (True, False):
+        for place, line in enumerate(fresh):
+            limit = min(room, budget[line.task]) if shared else room
+            if place in taken or (taken and limit < len(line.text)):
+                continue
+            cut = line.within(limit)
+            if taken and len(cut.items) < min(len(line.items), _AGAIN):
+                continue  # what it announces has no room
+            taken[place] = cut
+            room -= cut.size
+            budget[line.task] -= cut.size
+    return [taken[place] for place in sorted(taken)]
 
 
 def _lead(prompt: Prompt) -> str:
@@ -156,32 +191,25 @@ def _lead(prompt: Prompt) -> str:
     }
     if not any(by_task.values()):
         return _NO_ANSWER[language]
-    shares = _shares(len(tasks))
+    shares = _shares(tasks, len(parts(prompt.question)))
     every = _unique([line for task in tasks for line in by_task[task]], prompt)
-    few = sum(len(line.text) for line in every) < _LEAD_CHARS[language]
+    few = sum(line.size for line in every) < _LEAD_CHARS[language]
     if few:  # what is little is shared between the lead and the sections, all at first sight
-        shares = [(len(by_task[task]) + 1) // 2 for task in tasks]
-    order: list[Line] = []
-    for task, share in zip(tasks, shares, strict=False):
-        order += by_task[task][:share]
-    if not few:
-        order += [line for task in tasks for line in by_task[task][:4] if line not in order]
+        shares = {task: (len(by_task[task]) + 1) // 2 for task in tasks}
     outline = (
         _outlined(notes, language)
         if ORDER[kind_of(prompt.question, language)][0] in ("list", "number")
         else []
     )
     room = _LEAD_CHARS[language] - sum(map(len, outline))
-    chosen: list[Line] = []
-    for line in _unique(order, prompt):
-        if chosen and room < len(line.text):
-            continue
-        chosen.append(line)
-        room -= len(line.text) + 8
-        if room < 60:
-            break
+    mine = [line for task in tasks for line in by_task[task][: shares[task] if few else None]]
+    chosen = _chosen(_unique(mine, prompt), shares, room)
     first, rest = chosen[0], chosen[1:]
-    blocks = [str(first)]
+    if first.items:  # a paragraph's list would run on into the list of the rest
+        rest = chosen
+        blocks = []
+    else:
+        blocks = [str(first)]
     if outline:
         blocks.append("\n".join(outline))
     if rest:
