@@ -164,6 +164,7 @@ def candidates(evidence: Evidence) -> list[Candidate]:
                 continue
             seen.add(key)
             words = content(passage.text[at:to])
-            if len(words) >= MIN_TOKENS or (sentence is None and len(words) >= 2):
+            brief = sentence is None or passage.text[to - 1] in ":："  # a row, a lead of a list
+            if len(words) >= (2 if brief else MIN_TOKENS):
                 found.append(Candidate(passage, at, to, sentence, index, words))
     return found

@@ -81,25 +81,34 @@ Horns are used because fog hides the light of a lamp. They protect ships from th
 
 
 @pytest.fixture
-def team(transactional_db: None, tmp_path: Path, settings: Any) -> Callable[..., Team]:
-    """Make a team that searches the pages."""
+def team_on(
+    transactional_db: None, tmp_path: Path, settings: Any
+) -> Callable[[dict[str, str]], Callable[..., Team]]:
+    """Make what makes teams that search some pages."""
     settings.DATA_DIR = tmp_path / "data"
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    for name, text in PAGES.items():
-        (folder / name).write_text(text)
-    key = add_path(folder, "sea").collection_id
 
-    def find(query: str) -> SearchResult:
-        try:
-            return search([key], query)
-        finally:
-            connection.close()  # the agent calls it in a thread of its own
+    def bring(pages: dict[str, str]) -> Callable[..., Team]:
+        folder = tmp_path / "pages"
+        folder.mkdir()
+        for name, text in pages.items():
+            (folder / name).write_text(text)
+        key = add_path(folder, "sea").collection_id
 
-    def make(**options: Any) -> Team:
-        return Team(find, **options)
+        def find(query: str) -> SearchResult:
+            try:
+                return search([key], query)
+            finally:
+                connection.close()  # the agent calls it in a thread of its own
 
-    return make
+        return lambda **options: Team(find, **options)
+
+    return bring
+
+
+@pytest.fixture
+def team(team_on: Callable[[dict[str, str]], Callable[..., Team]]) -> Callable[..., Team]:
+    """Make a team that searches the pages."""
+    return team_on(PAGES)
 
 
 @pytest.fixture

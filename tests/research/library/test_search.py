@@ -239,3 +239,30 @@ async def test_the_provider_searches_in_a_thread(collection: Collection) -> None
     owner = await sync_to_async(User.objects.create_user)("ann")
     await sync_to_async(Collection.objects.update)(owner=owner)
     assert (await provider.search("horn", SearchScope(None))).passages == ()
+
+
+def test_the_words_of_a_file_name_find_its_passages(collection: Collection) -> None:
+    add_file("howto-keep_whistles.md", b"# Steam\n\nIt is blown at noon.\n", collection)
+    collection.refresh_from_db()
+    assert titles(collection, "whistles") == ["Steam"]
+
+
+def test_a_heading_that_gives_its_acronym_comes_before_what_only_uses_it(
+    collection: Collection,
+) -> None:
+    add_file("gmdss.md", b"# Distress (GMDSS)\n\nGMDSS calls for help by radio.\n", collection)
+    add_file("radios.md", b"# Old radios\n\nGMDSS calls for help by radio.\n", collection)
+    collection.refresh_from_db()
+    assert titles(collection, "What is GMDSS?")[0] == "Distress (GMDSS)"
+
+
+def test_a_found_list_brings_the_passages_it_goes_on_in(collection: Collection) -> None:
+    items = "".join(f"* Mark {n} is painted in two colours {'and more ' * 40}.\n" for n in range(6))
+    page = f"# Buoys\n\nThe cardinal buoys have these marks:\n\n{items}"
+    add_file("buoys.md", page.encode(), collection)
+    collection.refresh_from_db()
+    found = search([collection.pk], "cardinal").passages
+    starts = sorted(passage.start for passage in found if passage.title == "Buoys")
+    assert len(starts) > 2
+    assert any("Mark 5" in passage.text for passage in found)
+    assert len(search([collection.pk], "cardinal", limit=2).passages) <= 2
