@@ -31,6 +31,7 @@ class Conf:
     ring_events: int = 4096  # recent events that the hub keeps of each watched stream
     ring_bytes: int = 4 * 1024 * 1024
     tick_s: float = 2.0  # how often a follower looks without a bell
+    bell_poll_ms: int = 100  # how often SQLite is asked whether another process wrote
     catchup_threads: int = 4
     frame_events: int = 64  # the most events of one frame
     frame_bytes: int = 48 * 1024

@@ -22,6 +22,7 @@ from . import groups, log
 from .conf import Conf
 from .feed import Feed, Fold
 from .log import Batch
+from .neighbours import Neighbours, neighbours
 from .readers import Readers
 
 logger = logging.getLogger(__name__)
@@ -42,6 +43,8 @@ class Hub:
         self._news: dict[UUID, tuple[int, set[str], set[str]]] = {}
         self._news_came = asyncio.Event()
         self._channel = ""
+        self._neighbours_wrote = asyncio.Event()
+        self._neighbours: Neighbours | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -50,6 +53,9 @@ class Hub:
         """Begin to listen: to commits of this process, to bells of others, to the clock."""
         self._loop = asyncio.get_running_loop()
         log.committed.connect(self._on_commit)
+        self._neighbours = neighbours(self.conf.bell_poll_ms / 1000, self._on_neighbours)
+        if self._neighbours:
+            self._neighbours.start()
         self._tasks = [
             asyncio.create_task(self._send_bells(), name="hub-send"),
             asyncio.create_task(self._receive_bells(), name="hub-receive"),
@@ -59,6 +65,8 @@ class Hub:
     async def stop(self) -> None:
         """Stop to listen."""
         log.committed.disconnect(self._on_commit)
+        if self._neighbours:
+            await asyncio.to_thread(self._neighbours.stop)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -97,6 +105,11 @@ class Hub:
         """Take a batch from whatever thread committed it."""
         if self._loop and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._deliver, batch)
+
+    def _on_neighbours(self) -> None:
+        """Take the word of SQLite, on the thread that asks it, that somebody wrote."""
+        if self._loop and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._neighbours_wrote.set)
 
     def _deliver(self, batch: Batch) -> None:
         if feed := self._feeds.get(batch.stream_id):
@@ -141,8 +154,12 @@ class Hub:
         """Ask the database itself where the watched runs stand: a lost bell costs one tick."""
         ticks = 0
         while True:
-            await asyncio.sleep(self.conf.tick_s)
-            ticks += 1
+            try:
+                async with asyncio.timeout(self.conf.tick_s):
+                    await self._neighbours_wrote.wait()
+            except TimeoutError:
+                ticks += 1
+            self._neighbours_wrote.clear()
             live = [stream_id for stream_id, feed in self._feeds.items() if not feed.closed]
             if not live:
                 continue
@@ -152,7 +169,8 @@ class Hub:
                         feed.hear(head.seq)
             except Exception as error:
                 logger.warning("the heads of runs could not be read: %s", error)
-            if ticks % REJOIN_TICKS == 0:
+            if ticks and ticks % REJOIN_TICKS == 0:
+                ticks = 0
                 for stream_id in live:
                     await self._join(stream_id)
 

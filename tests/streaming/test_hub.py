@@ -243,8 +243,7 @@ SPEAKER = """
 async def test_a_real_second_process_that_writes_at_the_same_time_is_followed_here(
     start_runtime: StartRuntime, tmp_path: Path
 ) -> None:
-    with_redis = bool(os.environ.get("REDIS_URL"))
-    runtime = await start_runtime(TICK_S=600 if with_redis else 0.1)
+    runtime = await start_runtime(TICK_S=600)
     stream_id = await runtime.readers.run(new_stream)
     follower = Follower(runtime, stream_id)
     following = asyncio.create_task(follower.run())
