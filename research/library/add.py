@@ -15,7 +15,7 @@ from research.library.chunks import passages
 from research.library.files import Found, documents_in
 from research.library.index import build
 from research.library.page import Page
-from research.library.parse import MAX_BYTES, parse
+from research.library.parse import MAX_BYTES, READING, parse
 from research.library.unreadable import Unreadable
 from research.models.library import Archive, Chunk, Collection, Document
 
@@ -61,6 +61,11 @@ def _raise_version(collection: Collection) -> None:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _fingerprint(data: bytes) -> str:
+    """Return what a file is known by: another way to read files makes every one a changed one."""
+    return hashlib.sha256(b"%d:" % READING + data).hexdigest()
 
 
 def _write(collection: Collection, origin: str, batch: list[_Read], report: AddReport) -> None:
@@ -119,7 +124,7 @@ def _read_all(
             if file.path.stat().st_size > MAX_BYTES:
                 raise Unreadable(f"larger than {MAX_BYTES // 1_000_000} MB")
             data = file.path.read_bytes()
-            file_hash = hashlib.sha256(data).hexdigest()
+            file_hash = _fingerprint(data)
             if known.get(file.name) == file_hash:
                 report.unchanged += 1
                 continue
@@ -191,7 +196,7 @@ def add_file(name: str, data: bytes, collection: Collection) -> AddReport:
     Raises Unreadable, whose message is for the user.
     """
     report = AddReport(collection.pk)
-    file_hash = hashlib.sha256(data).hexdigest()
+    file_hash = _fingerprint(data)
     short = name.replace("\\", "/").rsplit("/", 1)[-1][:500]
     rows = Document.objects.filter(collection=collection, origin="", path=short)
     if rows.filter(file_hash=file_hash).exists():

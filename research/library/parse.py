@@ -14,6 +14,9 @@ from research.library.rst import looks_like_rst, read_rst
 from research.library.unreadable import Unreadable
 
 MAX_BYTES = 20_000_000
+READING = 1
+"""Raised with every change of what is read out of a file: documents are then read again."""
+
 _HTML = frozenset((".html", ".htm", ".xhtml"))
 _MARKDOWN = frozenset((".md", ".markdown"))
 _RST = frozenset((".rst", ".rest"))

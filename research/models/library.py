@@ -67,7 +67,7 @@ class Document(models.Model):
     title = models.CharField(max_length=300)
     archive = models.ForeignKey(Archive, models.PROTECT, related_name="documents")
     file_hash = models.CharField(
-        max_length=64, help_text="SHA-256 of the file: unchanged, skipped."
+        max_length=64, help_text="SHA-256 of the file and of how it was read: unchanged, skipped."
     )
     outline = models.JSONField(
         default=list, help_text="Its headings: [level, start, end], offsets in the text."

@@ -277,3 +277,13 @@ def test_a_collection_emptied_again_is_searched_in_vain(folder: Path) -> None:
     report = add_path(folder, "sea")
     assert report.removed == 2
     assert search([report.collection_id], "lamp").passages == ()
+
+
+def test_files_are_read_again_once_they_are_read_in_another_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lamp.md").write_text("# Lamp\n\nA lamp warns ships.\n")
+    assert add_path(tmp_path, "sea").added == 1
+    assert add_path(tmp_path, "sea").unchanged == 1
+    monkeypatch.setattr("research.library.add.READING", 99)
+    assert add_path(tmp_path, "sea").updated == 1
