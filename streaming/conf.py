@@ -23,7 +23,7 @@ class Conf:
     event_bytes: int = 64 * 1024  # the largest event, as JSON
     merge_ms: int = 30  # how long a text delta waits for company; 0 turns it off
     fifo_events: int = 4096  # what may wait for the writer before speakers have to wait
-    commit_events: int = 128  # the most events of one commit
+    commit_events: int = 256  # the most events of one commit
     retry_s: float = 30.0  # how long a failed write that may pass is tried again
     drain_s: float = 5.0  # how long a stop waits for the writer
 

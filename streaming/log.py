@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -85,7 +85,7 @@ class Appender:
         """How many events each fence has counted once this is committed."""
         self._after = self.head
         self._records: list[Record] = []
-        self._rows: list[tuple[Any, ...]] = []
+        self._values: list[Any] = []  # of one row after the other
         self._blobs: dict[str, Long] = {}
         self._through: dict[Claim, int] = defaultdict(int)
         self._key = _key(stream_id)
@@ -104,7 +104,8 @@ class Appender:
     def add(self, drafts: Sequence[Draft], claim: Claim | None = None) -> None:
         """Give each event its `seq`; raise `StreamClosed` or `EventTooLarge` and add none."""
         seq, closed, key, limit = self.head, self.closed, self._key, self.event_bytes
-        rows, records = [], []
+        values: list[Any] = []
+        records = []
         for item in drafts:
             if closed:
                 raise StreamClosed
@@ -114,22 +115,22 @@ class Appender:
                 raise EventTooLarge(f"An event of type {item.type} is too large.")
             lane, member, work, attempt = item.voice.columns
             records.append(Record(seq, item.type, lane, member, text))
-            rows.append((key, seq, item.type, lane, member, work, attempt, text))
+            values += (key, seq, item.type, lane, member, work, attempt, text)
             if item.blob:
                 self._blobs[item.blob.hash] = item.blob
             closed = item.type in TERMINAL
-        self._rows += rows
+        self._values += values
         self._records += records
         self.head, self.closed = seq, closed
         if claim:
-            self._through[claim] += len(rows)
+            self._through[claim] += len(records)
 
     def save(self) -> None:
         """Insert what was added, move the head, and announce it after the commit.
 
         Raises `Fenced` where a claim was lost; the caller's savepoint then undoes all of it.
         """
-        if not self._rows:
+        if not self._records:
             return
         with connection.cursor() as cursor:
             for claim, count in self._through.items():
@@ -138,7 +139,9 @@ class Appender:
                 if row is None:
                     raise Fenced(f"{claim.name} was taken over.")
                 self.counted[claim] = row[0]
-            cursor.executemany(INSERT_EVENT, self._rows)
+            for start in range(0, len(self._values), COLUMNS * ROWS):
+                values = self._values[start : start + COLUMNS * ROWS]
+                cursor.execute(_insert(len(values) // COLUMNS), values)
             cursor.execute(MOVE_HEAD, (self.head, self.closed, self._key))
         if self._blobs:
             blobs = [
@@ -148,21 +151,33 @@ class Appender:
             Blob.objects.bulk_create(blobs, ignore_conflicts=True)
         batch = Batch(self.stream_id, self.epoch, self._after, tuple(self._records))
         transaction.on_commit(partial(announce, batch), robust=True)
-        self._after, self._rows, self._records = self.head, [], []
+        self._after, self._values, self._records = self.head, [], []
         self._blobs, self._through = {}, defaultdict(int)
 
 
 LOCK_STREAM = f"SELECT epoch, head, closed FROM {Stream._meta.db_table} WHERE id = %s"
 MOVE_HEAD = f"UPDATE {Stream._meta.db_table} SET head = %s, closed = %s WHERE id = %s"
-INSERT_EVENT = (
-    f"INSERT INTO {EventRow._meta.db_table} "
-    "(stream_id, seq, type, stream_token, source_member, work, attempt, text) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
-)
+COLUMNS, ROWS = 8, 128  # of one INSERT
 COUNT_THROUGH = (
     f'UPDATE {Fence._meta.db_table} SET "rows" = "rows" + %s '
     'WHERE stream_id = %s AND name = %s AND token = %s RETURNING "rows"'
 )
+
+
+@cache
+def _insert(rows: int) -> str:
+    """Return the statement that inserts so many events.
+
+    One statement with many rows, not one for each: a driver gives the interpreter's lock away at
+    each statement, and has to wait for it with the loop's thread (measured on SQLite: 4.7 against
+    7.9 us an event).
+    """
+    row = f"({', '.join(['%s'] * COLUMNS)})"
+    return (
+        f"INSERT INTO {EventRow._meta.db_table} "
+        "(stream_id, seq, type, stream_token, source_member, work, attempt, text) "
+        f"VALUES {', '.join([row] * rows)}"
+    )
 
 
 def _key(stream_id: UUID) -> Any:
