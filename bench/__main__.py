@@ -6,7 +6,7 @@ import argparse
 import os
 from statistics import median
 
-from . import burst
+from . import burst, question
 
 
 def main() -> None:
@@ -26,6 +26,13 @@ def main() -> None:
     rates = [cell.events_s for cell in cells["raw"]]
     if max(rates) > 1.25 * min(rates):
         print("The bare socket varied by more than a quarter: the machine was busy.")
+
+    waited = question.measure(options.repetitions)
+    firsts = sorted(one.first * 1000 for one in waited)
+    reports = sorted(one.report * 1000 for one in waited)
+    print(f"\n{len(waited)} questions about this documentation, keyless model, daphne, SQLite")
+    print(f"first event after start  {median(firsts):6.0f} ms (slowest {firsts[-1]:.0f})")
+    print(f"whole report             {median(reports):6.0f} ms (slowest {reports[-1]:.0f})")
 
 
 if __name__ == "__main__":
