@@ -148,7 +148,7 @@ async def test_events_that_wait_together_share_a_commit_and_an_action_has_its_ow
         await runtime.writer.drained()
     finally:
         log.committed.disconnect(hear)
-    assert [len(batch.records) for batch in batches] == [10, 1, 128, 128, 44]
+    assert [len(batch.records) for batch in batches] == [10, 1, 256, 44]
 
 
 async def test_a_call_returns_what_its_action_returns_or_raises(runtime: Runtime) -> None:
