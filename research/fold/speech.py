@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from research.cards import MessageCard, ToolCard
 from research.state import RunState
+from research.text.markers import NOTHING_TO_ADD
 from streaming.events import Event
 
 from .steps import act, base, change, on
@@ -50,6 +51,11 @@ def _message_delta(state: RunState, event: Event) -> None:
 def _message_completed(state: RunState, event: Event) -> None:
     data = event.data
     message_id = data["message_id"]
+    card = state.messages.get(message_id)
+    if card and card.kind == "section" and data["text"].strip() == NOTHING_TO_ADD:
+        del state.messages[message_id]  # no section takes its place
+        state.dropped[f"message:{message_id}"] = event.seq
+        return
     blob = data.get("blob") or {}
     length = blob.get("length", len(data["text"]))
     if not state.texts.get(message_id):

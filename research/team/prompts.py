@@ -27,7 +27,8 @@ You write one section of a report, in Markdown, without its heading. Use only th
 After each statement put the marker of the passage that says it, for example [S12] or \
 [S12:340-510]; use no other links. The section called "lead" answers the question at once and \
 stands first in the report; other sections go deeper and repeat nothing that is already written. \
-If the notes hold no answer, say so in one sentence. Write in the language of the question."""
+If the notes hold no answer, say so in one sentence; if all they hold is already written, answer \
+with nothing but a dash: — . Write in the language of the question."""
 
 
 @dataclass(frozen=True, slots=True)

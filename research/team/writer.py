@@ -8,6 +8,7 @@ from research.actions.report import Kind, finish_section
 from research.context import WorkContext
 from research.llm.registry import model
 from research.models import Note, Source, Work, WorkStatus
+from research.text.markers import NOTHING_TO_ADD
 from research.tools.use import Uses
 
 from .prompts import WRITER, NoteText, SectionBrief, section_prompt
@@ -33,6 +34,8 @@ async def write(context: WorkContext) -> None:
         text = await speech.converse(
             agent, prompt, kind="section", title=brief.title, section=brief.number
         )
+        if text.strip() == NOTHING_TO_ADD and brief.kind == "task":
+            text = ""  # then the report has no such section
     else:
         text = word("nothing", context.run.language)
     kind: Kind = "lead" if brief.kind == "lead" else "task"

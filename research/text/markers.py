@@ -9,6 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+NOTHING_TO_ADD = "—"
+"""A writer's word for a section: all that was noted for it is written already."""
+
 PATTERN = re.compile(r"\[S(\d{1,9})(?::(\d{1,10})-(\d{1,10}))?\]", re.ASCII)
 
 

@@ -12,12 +12,14 @@ from pydantic_ai import exceptions as e
 from pydantic_ai.models import infer_model
 
 from research.actions.report import Checked
+from research.fold import load
 from research.llm.errors import CODES, typed
 from research.llm.keyless import KeylessModel
 from research.llm.registry import model
 from research.models import Archive, Citation, Collection, Source
 from research.team import verifier
 from research.team.prompts import NoteText, SectionBrief, plan_prompt, section_prompt, task_prompt
+from research.text.markers import NOTHING_TO_ADD
 from streaming.events import Event
 from tests.rig.server import ROOT
 
@@ -163,6 +165,23 @@ class TestWriter:
         assert keeper in second.split("before")[0] and lamp not in second.split("before")[0]
         assert lead.endswith("before")
         assert lamp in first.split("before")[1], "the answer that is written is told"
+
+    async def test_a_section_that_would_only_repeat_is_left_out_and_leaves_no_trace_on_the_page(
+        self, collection: Collection, script: Script, lab: Lab
+    ) -> None:
+        asked = {"prompt": 'number="2"'}
+        nothing = {"name": "nothing", "when": asked, "reply": [{"text": NOTHING_TO_ADD}]}
+        script.play([*rules()[:-1], nothing, rules()[-1]])
+        run, events = await lab.research()
+        assert run.status == "completed"
+        assert [event.data["section"] for event in of(events, "report.section")] == [1, 3]
+        state = await lab.db(load, run.pk)
+        assert {card.section for card in state.messages.values() if card.kind == "section"} == {
+            1,
+            3,
+        }
+        (report,) = of(events, "report.completed")
+        assert NOTHING_TO_ADD not in report.data["text"]
 
     async def test_each_role_may_have_a_model_of_its_own(
         self, collection: Collection, script: Script, lab: Lab, settings: Any

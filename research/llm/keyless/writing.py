@@ -12,7 +12,7 @@ from research.llm.keyless.facets import ORDER
 from research.llm.keyless.prompts import Prompt, Tagged, read_prompt
 from research.llm.keyless.questions import kind_of, parts
 from research.text.language import Language
-from research.text.markers import Marker, find_markers
+from research.text.markers import NOTHING_TO_ADD, Marker, find_markers
 from research.text.tokens import content
 
 _LEAD_CHARS = {"en": 1500, "zh": 700}
@@ -29,10 +29,6 @@ _NO_ANSWER = {
     "zh": "找到的资料没有回答这个问题。",
 }
 _MISSING = {"en": "No evidence found for: {}.", "zh": "没有找到依据的部分：{}。"}
-_ALL_SAID = {
-    "en": "What was found on this stands above.",
-    "zh": "这一点的要点已在上文列出。",
-}
 _BULLET = re.compile(r"\s{0,8}(?:[-*•]|\d{1,3}[.)])\s{1,4}")
 _MARKDOWN = re.compile(r"(?<![\w`])(?:__\w+__|\*{1,2}\w+|<[^<>`\s]{1,40}>|\[\d{1,3}\])(?![\w`])")
 
@@ -229,7 +225,7 @@ def _section(prompt: Prompt) -> str:
         return _NOTHING[language]
     fresh = _unique(lines, prompt)[:_SECTION_LINES]
     if not fresh:
-        return _ALL_SAID[language]
+        return NOTHING_TO_ADD
     return "\n".join(f"- {line}" for line in fresh)
 
 
