@@ -209,8 +209,6 @@ print(len(index.load(Collection.objects.get(pk=sys.argv[3]))))
 def test_processes_that_build_the_same_index_end_with_one(
     collection: Collection, indexes: Path, settings: Any
 ) -> None:
-    if "sqlite" not in settings.DATABASES["default"]["ENGINE"]:
-        pytest.skip("The other processes are given a SQLite file.")
     shutil.rmtree(indexes)
     name = str(settings.DATABASES["default"]["NAME"])
     arguments = [sys.executable, "-c", BUILD, str(indexes.parent), name, str(collection.pk)]
