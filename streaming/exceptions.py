@@ -4,7 +4,6 @@ StreamingError
 ├── BadRequest            bad_request
 │   └── BadCursor         bad_cursor
 ├── NotFound              not_found
-├── Forbidden             forbidden
 ├── Conflict              conflict (research adds not_running and others)
 ├── RateLimited           too_many
 └── LogError              storage
@@ -48,12 +47,6 @@ class NotFound(StreamingError):
     """There is no such run."""
 
     code = "not_found"
-
-
-class Forbidden(StreamingError):
-    """This may not be done with these rights."""
-
-    code = "forbidden"
 
 
 class Conflict(StreamingError):

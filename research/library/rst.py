@@ -39,10 +39,6 @@ def looks_like_rst(text: str) -> bool:
     return rules >= 2
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
 def _body(lines: list[str], at: int) -> int:
     """Return where the indented lines that start at `at` end."""
     end = at

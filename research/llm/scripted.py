@@ -16,7 +16,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -120,12 +119,6 @@ class ScriptedModel(Model):
         }
         with self.calls.open("a") as file:  # one short write: lines of two processes do not mix
             file.write(json.dumps(line) + "\n")
-
-
-@cache
-def scripted(path: str) -> ScriptedModel:
-    """Return the one model of this process that plays the script, so that it counts its calls."""
-    return ScriptedModel(path)
 
 
 def _is_before_the_stream(step: Step) -> bool:

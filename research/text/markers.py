@@ -28,11 +28,6 @@ class Marker:
             return f"[S{self.source}]"
         return f"[S{self.source}:{self.start}-{self.end}]"
 
-    @property
-    def located(self) -> bool:
-        """Tell whether it names a part of the text."""
-        return self.start is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Marked:

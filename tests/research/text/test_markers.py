@@ -23,7 +23,7 @@ def test_markers_are_found_where_they_stand() -> None:
 def test_offsets_that_make_no_span_leave_the_source() -> None:
     (found,) = find_markers("[S4:9-3]")
     assert found.marker == Marker(4)
-    assert not found.marker.located
+    assert found.marker.start is None
 
 
 def test_other_brackets_are_no_markers() -> None:
