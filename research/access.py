@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from research.models import ApiToken, Run
 from streaming.exceptions import NotFound
+from streaming.principal import Principal
 
 PREFIX = "snd_"
 
@@ -35,13 +36,13 @@ def new_token(user: Any, name: str = "") -> str:
     return token
 
 
-def user_of_token(token: str) -> tuple[int, str] | None:
-    """Return the id and name of the active user whose token this is."""
+def user_of_token(token: str) -> Principal | None:
+    """Return the active user whose token this is, with what the token is good for."""
     row = ApiToken.objects.select_related("user").filter(hash=_hash(token)).first()
     if row is None or not row.user.is_active:
         return None
     ApiToken.objects.filter(pk=row.pk).update(last_used_at=timezone.now())
-    return row.user.pk, row.user.get_username()
+    return Principal(row.user.pk, row.user.get_username(), "token")
 
 
 def _hash(token: str) -> str:

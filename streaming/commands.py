@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, V
 
 from .exceptions import BadRequest
 from .faces import FACES, Filter
+from .principal import Principal as Principal
 from .text import clean
 
 if TYPE_CHECKING:
@@ -99,15 +100,6 @@ class Credit(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
-    """Who asks: a user, by a session or by a token."""
-
-    user_id: int
-    username: str
-    via: Literal["session", "token"]
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """What a command did: the rest of its `ack`."""
 
@@ -123,6 +115,7 @@ class Registered:
 
     model: type[Command]
     handler: Handler
+    scope: str
 
 
 REGISTRY: dict[str, Registered] = {}
@@ -134,10 +127,10 @@ BUILT_IN: dict[str, type[BaseModel]] = {
 }
 
 
-def register(model: type[Command], handler: Handler) -> None:
-    """Make a command known by the literal `type` of its model."""
+def register(model: type[Command], handler: Handler, scope: str = "runs:write") -> None:
+    """Make a command known by the literal `type` of its model, for who has the scope."""
     (name,) = model.model_fields["type"].annotation.__args__  # type: ignore[union-attr]
-    REGISTRY[name] = Registered(model, handler)
+    REGISTRY[name] = Registered(model, handler, scope)
 
 
 def parse(text: str) -> BaseModel:

@@ -233,6 +233,7 @@ class Consumer:
             case commands.Ping():
                 await self._send_json(type="pong", id=command.id)
             case commands.Subscribe():
+                principal.require("runs:read")
                 answer, go = await subscriptions.subscribe(command.run, command)
                 await self._ack(command, answer)
                 go()
@@ -249,10 +250,13 @@ class Consumer:
         principal: Principal,
         subscriptions: Subscriptions,
     ) -> None:
+        known = commands.REGISTRY[command.type]
+        principal.require(known.scope)
         spec = getattr(command, "subscribe", None)
         if isinstance(spec, SubscribeSpec):
+            principal.require("runs:read")
             subscriptions.check_room(spec)  # before something is begun that nobody could follow
-        answer = await commands.REGISTRY[command.type].handler(runtime, principal, command)
+        answer = await known.handler(runtime, principal, command)
         if not isinstance(spec, SubscribeSpec):
             await self._ack(command, answer)
             return
@@ -298,10 +302,9 @@ class ApiConsumer(Consumer):
         header = dict(self.scope["headers"]).get(b"authorization", b"").decode("latin-1")
         scheme, _, token = header.partition(" ")
         find = import_string(self._limits.authenticate)
-        found = None
+        found: Principal | None = None
         if scheme.lower() == "bearer" and token:
             found = await runtime.readers.run(find, token.strip())
         if found is None:
             raise Closed(CloseCode.NOT_LOGGED_IN, "not_logged_in", "The token is not valid.")
-        user_id, username = found
-        return Principal(user_id, username, "token")
+        return found

@@ -4,6 +4,7 @@ StreamingError
 ├── BadRequest            bad_request
 │   └── BadCursor         bad_cursor
 ├── NotFound              not_found
+├── Forbidden             forbidden_scope
 ├── Conflict              conflict (research adds not_running and others)
 ├── RateLimited           too_many
 └── LogError              storage
@@ -47,6 +48,12 @@ class NotFound(StreamingError):
     """There is no such run."""
 
     code = "not_found"
+
+
+class Forbidden(StreamingError):
+    """The token is not good for this."""
+
+    code = "forbidden_scope"
 
 
 class Conflict(StreamingError):

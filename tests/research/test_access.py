@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from research.access import may_watch, new_token, user_of_token, visible_run
 from research.models import ApiToken
 from streaming.exceptions import NotFound
+from streaming.principal import Principal
 
 from .conftest import Steps
 
@@ -51,8 +52,8 @@ def test_of_a_token_only_the_hash_is_kept(user: User) -> None:
 
 def test_a_token_is_its_users_as_long_as_they_are_active(user: User, rival: User) -> None:
     mine, theirs = new_token(user), new_token(rival)
-    assert user_of_token(mine) == (user.pk, "ann")
-    assert user_of_token(theirs) == (rival.pk, "bob")
+    assert user_of_token(mine) == Principal(user.pk, "ann", "token")
+    assert user_of_token(theirs) == Principal(rival.pk, "bob", "token")
     assert ApiToken.objects.get(user=user).last_used_at is not None
     user.is_active = False
     user.save()

@@ -88,7 +88,7 @@ async def test_nobody_comes_in_without_a_login(runtime: Runtime, who: Any) -> No
 
 
 async def test_a_token_opens_the_programs_door(runtime: Runtime) -> None:
-    world.TOKENS["secret"] = (7, "robot")
+    world.TOKENS["secret"] = Principal(7, "robot", "token")
     hello = await Socket.of_token("secret").open()
     assert hello["user"] == "robot"
     assert (await Socket.of_token("secret", "bearer").open())["type"] == "hello"
@@ -98,7 +98,7 @@ async def test_a_token_opens_the_programs_door(runtime: Runtime) -> None:
     ("token", "scheme"), [("wrong", "Bearer"), ("", "Bearer"), ("secret", "Basic"), ("secret", "")]
 )
 async def test_no_other_key_opens_it(runtime: Runtime, token: str, scheme: str) -> None:
-    world.TOKENS["secret"] = (7, "robot")
+    world.TOKENS["secret"] = Principal(7, "robot", "token")
     socket = Socket.of_token(token, scheme)
     assert (await socket.open())["code"] == "not_logged_in"
     assert (await socket.close_code())[1] == 4401

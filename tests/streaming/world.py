@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from streaming.principal import Principal
+
 HIDDEN: set[tuple[int, UUID]] = set()
 """Which user may not see which run; all others may."""
 
-TOKENS: dict[str, tuple[int, str]] = {}
+TOKENS: dict[str, Principal] = {}
 """Whose token it is."""
 
 
@@ -29,7 +31,7 @@ def may_watch(user_id: int, run_id: UUID) -> str | None:
     return "running"
 
 
-def user_of_token(token: str) -> tuple[int, str] | None:
+def user_of_token(token: str) -> Principal | None:
     return TOKENS.get(token)
 
 
