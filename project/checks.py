@@ -20,6 +20,7 @@ from . import environment
 logger = logging.getLogger(__name__)
 TAG = "project"
 DEFAULT_ENGINE = "research.engine.local.LocalEngine"
+STREAMING_PATHS = ("ACCESS", "AUTHENTICATE", "STILL_IN", "STILL_VISIBLE", "FOLD")
 
 
 @register(TAG)
@@ -104,7 +105,7 @@ def _addresses() -> Iterator[CheckMessage]:
 
 def _streaming() -> Iterator[CheckMessage]:
     try:
-        names = {name: getattr(conf(), name.lower()) for name in ("ACCESS", "AUTHENTICATE", "FOLD")}
+        names = {name: getattr(conf(), name.lower()) for name in STREAMING_PATHS}
     except ImproperlyConfigured as error:
         yield Error(str(error), id="project.E010")
         return

@@ -162,5 +162,7 @@ LOGGING = {
 STREAMING: dict[str, Any] = {
     "ACCESS": "research.access.may_watch",
     "AUTHENTICATE": "research.access.user_of_token",
+    "STILL_IN": "research.access.still_in",
+    "STILL_VISIBLE": "research.access.still_visible",
     "FOLD": "research.fold.fold",
 }

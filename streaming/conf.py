@@ -17,6 +17,8 @@ class Conf:
 
     access: str = ""  # dotted path: who may watch a stream, asked at every subscribe
     authenticate: str = ""  # dotted path: whose token this is
+    still_in: str = ""  # dotted path: which of these principals have not been signed out
+    still_visible: str = ""  # dotted path: which of these (user, run) may still be watched
     fold: str = ""  # dotted path: what makes a state out of a log
 
     # The log
@@ -48,6 +50,7 @@ class Conf:
     bad_frames: int = 5  # in a row, until a socket is closed with 4400
     command_queue: int = 64
     subscriptions: int = 32  # per socket
+    sessions_s: float = 3.0  # how often the sessions and tokens of open sockets are asked for
 
 
 @cache

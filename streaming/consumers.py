@@ -16,6 +16,7 @@ import msgspec
 from django.utils.module_loading import import_string
 
 from . import commands
+from .closing import COME_BACK, CloseCode, Closed, Disconnected
 from .commands import Answer, Command, Principal, SubscribeSpec
 from .conf import conf
 from .exceptions import BadRequest, StreamingError
@@ -26,34 +27,6 @@ from .subscriptions import Subscriptions
 logger = logging.getLogger(__name__)
 
 SUBPROTOCOL = "soundings.v1"
-
-
-class CloseCode:
-    """What a socket is closed with."""
-
-    MALFORMED = 4400
-    NOT_LOGGED_IN = 4401
-    FORBIDDEN = 4403
-    NO_SUBPROTOCOL = 4406
-    SLOW = 4408
-    RESTARTING = 4412
-    SESSION_ENDED = 4419
-    TOO_MANY = 4429
-
-
-COME_BACK = {CloseCode.SLOW, CloseCode.RESTARTING, CloseCode.TOO_MANY}
-
-
-class Closed(Exception):
-    """The socket is to be closed, after an error frame that says why."""
-
-    def __init__(self, close_code: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.close_code, self.code, self.message = close_code, code, message
-
-
-class Disconnected(Exception):
-    """The client is gone."""
 
 
 class Consumer:
@@ -137,6 +110,14 @@ class Consumer:
         tasks = [asyncio.create_task(job) for job in jobs]
         for task in tasks:
             task.add_done_callback(self._task_done)
+        with runtime.sessions.seat(
+            principal, subscriptions.runs, self._session_ended, subscriptions.hide
+        ):
+            await self._until_ended(tasks, subscriptions)
+
+    async def _until_ended(
+        self, tasks: list[asyncio.Task[None]], subscriptions: Subscriptions
+    ) -> None:
         try:
             await self._ended
         finally:
@@ -155,6 +136,11 @@ class Consumer:
             error = Closed(CloseCode.SLOW, error.code, error.message)
         if not self._ended.done():
             self._ended.set_exception(error)
+
+    def _session_ended(self) -> None:
+        self._end(
+            Closed(CloseCode.SESSION_ENDED, "session_ended", "You are signed out; sign in again.")
+        )
 
     async def _close(self, closed: Closed) -> None:
         try:
@@ -291,7 +277,8 @@ class BrowserConsumer(Consumer):
         user = self.scope.get("user")
         if user is None or not user.is_authenticated or not user.is_active:
             raise Closed(CloseCode.NOT_LOGGED_IN, "not_logged_in", "Sign in first.")
-        return Principal(user.pk, user.get_username(), "session")
+        key, stamp = self.scope["session"].session_key, user.get_session_auth_hash()
+        return Principal(user.pk, user.get_username(), "session", key=key, stamp=stamp)
 
 
 class ApiConsumer(Consumer):

@@ -14,11 +14,12 @@ from django.utils.module_loading import import_string
 from .conf import conf
 from .hub import Hub
 from .readers import Readers
+from .sessions import Sessions
 from .writer import EventWriter
 
 
 class Runtime:
-    """Writer, readers and hub of one process, on one loop."""
+    """Writer, readers, hub and sessions of one process, on one loop."""
 
     def __init__(self) -> None:
         self.conf = conf()
@@ -28,6 +29,7 @@ class Runtime:
         assert layer is not None
         fold = import_string(self.conf.fold)
         self.hub = Hub(layer, self.readers, self.conf, fold)
+        self.sessions = Sessions(self.readers, self.conf)
         self.access: Any = import_string(self.conf.access)
         self.stopping = asyncio.Event()
         """Set when the process is about to end: sockets say good-bye."""
@@ -37,13 +39,15 @@ class Runtime:
         global _current
         self.writer.start()
         await self.hub.start()
+        await self.sessions.start()
         _current = self
 
     async def stop(self) -> None:
-        """Stop them in the other order: hub, writer, readers."""
+        """Stop them in the other order: sessions, hub, writer, readers."""
         global _current
         _current = None
         self.stopping.set()
+        await self.sessions.stop()
         await self.hub.stop()
         await asyncio.to_thread(self.writer.stop, self.conf.drain_s)
         await asyncio.to_thread(self.readers.stop)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -79,7 +80,7 @@ class Subscriptions:
         self._open[spec.sub] = following
         go = asyncio.Event()
         following.task = asyncio.create_task(self._run(following, spec, go))
-        following.task.add_done_callback(lambda task: self._ended(spec.sub, task))
+        following.task.add_done_callback(functools.partial(self._ended, spec.sub))
         try:
             fields = await following.opened
         except BaseException:  # it could not be opened, or the socket ended meanwhile
@@ -107,6 +108,25 @@ class Subscriptions:
     def heads(self) -> dict[str, str]:
         """Return where the log of each subscription stands."""
         return {sub: f.feed.cursor for sub, f in self._open.items() if f.feed}
+
+    def runs(self) -> set[UUID]:
+        """Return the runs that are followed."""
+        return {f.run for f in self._open.values() if f.opened.done()}
+
+    def hide(self, run: UUID) -> None:
+        """End what follows a run that may not be seen any more, as if there were none."""
+        for sub, following in self._open.items():
+            if following.run == run and following.opened.done() and following.task:
+                following.task.cancel()
+                following.task = asyncio.create_task(self._say_gone(sub, following.task))
+                following.task.add_done_callback(functools.partial(self._ended, sub))
+
+    async def _say_gone(self, sub: str, following: asyncio.Task[None]) -> None:
+        await asyncio.wait({following})
+        gone = NotFound("There is no such run.")
+        frame = {"type": "error", "id": None, "sub": sub, "code": gone.code}
+        frame |= {"message": gone.message, "retryable": False}
+        await self._send(msgspec.json.encode(frame).decode())
 
     async def close(self) -> None:
         """End all of them."""

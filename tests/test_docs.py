@@ -10,7 +10,7 @@ import pytest
 
 from streaming import commands, vocabulary
 from streaming.conf import Conf
-from streaming.consumers import CloseCode
+from streaming.closing import CloseCode
 from streaming.events import DATA
 from streaming.exceptions import StreamingError
 

@@ -1,6 +1,6 @@
 """The rows of research. `research.actions` is the only writer of those that events tell of."""
 
-from .account import ApiToken, Command
+from .account import ApiToken, Command, Scope, SignInTries
 from .evidence import Citation, Note, Source, ToolCall
 from .library import Archive, Chunk, Collection, Document
 from .run import Member, Run, RunStatus, Task, TaskStatus, Work, WorkStatus
@@ -17,6 +17,8 @@ __all__ = [
     "Note",
     "Run",
     "RunStatus",
+    "Scope",
+    "SignInTries",
     "Source",
     "Task",
     "TaskStatus",

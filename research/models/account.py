@@ -1,9 +1,30 @@
 """How a person's programs come in: tokens and remembered commands."""
 
+from __future__ import annotations
+
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from .run import Run
+
+
+class Scope(models.TextChoices):
+    """What a token can be good for."""
+
+    READ_RUNS = "runs:read", _("read research: follow it, fetch it, export it")
+    WRITE_RUNS = "runs:write", _("start research, steer it and cancel it")
+    NOTES = "notes", _("read and change notes")
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    """Finds tokens."""
+
+    def valid(self) -> ApiTokenQuerySet:
+        """Return the tokens that open a door now."""
+        lasts = models.Q(expires_at=None) | models.Q(expires_at__gt=timezone.now())
+        return self.filter(lasts, revoked_at=None, user__is_active=True)
 
 
 class ApiToken(models.Model):
@@ -13,11 +34,38 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=80, blank=True)
     prefix = models.CharField(max_length=12, help_text="Its first characters, to tell it by.")
     hash = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token, in hex.")
+    scopes = models.JSONField(default=list, help_text="What it is good for.")
     created_at = models.DateTimeField(auto_now_add=True)
-    last_used_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: never.")
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
 
     def __str__(self) -> str:
         return f"{self.prefix}…"
+
+    @property
+    def expired(self) -> bool:
+        """Tell whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+
+class SignInTries(models.Model):
+    """How often somebody tried to sign in under one name from one address, of late."""
+
+    key = models.CharField(max_length=64, primary_key=True, help_text="A hash of the two.")
+    count = models.PositiveIntegerField(default=0)
+    since = models.DateTimeField(db_index=True)
+
+    class Meta:
+        verbose_name_plural = "sign-in tries"
+
+    def __str__(self) -> str:
+        return f"{self.count} since {self.since:%H:%M}"
 
 
 class Command(models.Model):

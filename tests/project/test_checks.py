@@ -49,7 +49,7 @@ def test_the_default_engine_is_there(settings: Settings) -> None:
         ({"DATABASE_URL": "mysql://a/b"}, ["project.E006"]),
         ({"REDIS_URL": "memcached://a"}, ["project.E007"]),
         ({"PUBLIC_URL": "a.example"}, ["project.E008"]),
-        ({"STREAMING": {"ACCESS": "project.nothing"}}, ["project.E010"] * 3),
+        ({"STREAMING": {"ACCESS": "project.nothing"}}, ["project.E010"] * 5),
         ({"STREAMING": {"NO_SUCH_NAME": 1}}, ["project.E010"]),
         ({"HOST": "0.0.0.0"}, ["project.W001"]),
         ({"HOST": "0.0.0.0", "ALLOWED_HOSTS": ["a.example"]}, []),

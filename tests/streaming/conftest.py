@@ -17,6 +17,8 @@ StartRuntime = Callable[..., Awaitable[Runtime]]
 OURS = {
     "ACCESS": "tests.streaming.world.may_watch",
     "AUTHENTICATE": "tests.streaming.world.user_of_token",
+    "STILL_IN": "tests.streaming.world.still_in",
+    "STILL_VISIBLE": "tests.streaming.world.still_visible",
     "FOLD": "tests.streaming.world.fold",
 }
 
@@ -28,6 +30,7 @@ def small_world(settings: Any) -> Iterator[None]:
     yield
     world.HIDDEN.clear()
     world.TOKENS.clear()
+    world.OUT.clear()
 
 
 @pytest.fixture

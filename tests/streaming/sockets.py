@@ -13,7 +13,9 @@ from streaming.consumers import SUBPROTOCOL, ApiConsumer, BrowserConsumer
 
 def user(pk: int = 1, name: str = "ann", **fields: Any) -> Any:
     given = {"pk": pk, "is_authenticated": True, "is_active": True, "name": name} | fields
-    return SimpleNamespace(**given, get_username=lambda: name)
+    return SimpleNamespace(
+        **given, get_username=lambda: name, get_session_auth_hash=lambda: "of the password"
+    )
 
 
 class Socket:
@@ -24,6 +26,7 @@ class Socket:
         application: Callable[..., Awaitable[None]] | None = None,
         *,
         who: Any = None,
+        session: str = "session",
         headers: Sequence[tuple[bytes, bytes]] = (),
         subprotocols: Sequence[str] = (SUBPROTOCOL,),
     ) -> None:
@@ -33,6 +36,7 @@ class Socket:
             "headers": list(headers),
             "subprotocols": list(subprotocols),
             "user": who,
+            "session": SimpleNamespace(session_key=session),
         }
         self.application = application or BrowserConsumer.as_asgi()
         self.inbox: asyncio.Queue[dict[str, Any]] = asyncio.Queue()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -13,6 +13,9 @@ HIDDEN: set[tuple[int, UUID]] = set()
 
 TOKENS: dict[str, Principal] = {}
 """Whose token it is."""
+
+OUT: set[str] = set()
+"""The keys of sessions and tokens that have ended."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,14 @@ def may_watch(user_id: int, run_id: UUID) -> str | None:
 
 def user_of_token(token: str) -> Principal | None:
     return TOKENS.get(token)
+
+
+def still_in(principals: Collection[Principal]) -> set[Principal]:
+    return {principal for principal in principals if principal.key not in OUT}
+
+
+def still_visible(views: Collection[tuple[int, UUID]]) -> set[tuple[int, UUID]]:
+    return {view for view in views if view not in HIDDEN}
 
 
 def fold(state: Seen | None, texts: Sequence[str]) -> Seen:
