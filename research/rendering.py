@@ -84,14 +84,15 @@ def _parse_marker(inline: InlineParser, match: re.Match[str], state: InlineState
     return match.end()
 
 
-def _plugin(md: mistune.Markdown) -> None:
+def places(md: mistune.Markdown) -> None:
+    """Teach a parser what `[3]` and `[S12:0-9]` are: tokens `cite` and `marker`."""
     md.inline.register("cite", REFERENCE, _parse_cite, before="link")
     md.inline.register("marker", MARKER, _parse_marker, before="link")
 
 
 @cache
 def _markdown() -> mistune.Markdown:
-    plugins: list[Any] = ["table", "strikethrough", "url", _plugin]
+    plugins: list[Any] = ["table", "strikethrough", "url", places]
     return mistune.create_markdown(renderer=_Renderer(), plugins=plugins)
 
 
