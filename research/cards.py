@@ -53,15 +53,19 @@ class TaskCard(Card, frozen=True, kw_only=True):
 
 
 class MemberCard(Card, frozen=True, kw_only=True):
-    """Who speaks. `activity` says what it does, in words for `activity_args`."""
+    """Who speaks: what it is doing, and what it has used so far, void attempts included."""
 
     name: str
     display_name: str | None = None
     index: int  # its place in the team: tells its colour
     status: str = "ready"
-    activity: str = ""  # "", thinking, writing, or the name of a tool
+    activity: str = ""  # "", asking, thinking, writing, or the name of a tool
     detail: str = ""
     since: int = 0  # ms
+    calls: int = 0  # of models
+    input_tokens: int = 0
+    output_tokens: int = 0
+    tools: dict[str, int] = {}  # how often each was used
 
 
 class ToolCard(Card, frozen=True, kw_only=True):
@@ -114,6 +118,8 @@ class SourceCard(Card, frozen=True, kw_only=True):
     finders: list[tuple[str, int]] = []
     document_id: int | None = None
     context: str = ""
+    hash: str | None = None  # of its text, once that was fetched and archived
+    length: int = 0
 
 
 class SectionCard(Card, frozen=True, kw_only=True):

@@ -91,6 +91,7 @@ class RunState(Struct):
             "tools": len(self.tools),
             "notes": len(self.notes),
             "sources": len(self.sources),
+            "read": sum(source.hash is not None for source in self.sources.values()),
             "sections": len(self.sections),
             "citations": sum(len(card.citations) for card in self.sections.values()),
             "checked": len(self.citations),

@@ -34,6 +34,13 @@ def _source_found(state: RunState, event: Event) -> None:
     state.dropped.pop(f"source:{data['source_id']}", None)
 
 
+@on("source.fetched")
+def _source_fetched(state: RunState, event: Event) -> None:
+    data = event.data
+    archived = {"hash": data["hash"], "length": data["length"]}
+    change(state.sources, data["source_id"], event, **archived)
+
+
 @on("note.saved")
 def _note_saved(state: RunState, event: Event) -> None:
     data = event.data

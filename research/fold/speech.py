@@ -12,8 +12,28 @@ from streaming.events import Event
 from .steps import act, base, change, on
 
 
+def _use(state: RunState, event: Event, **used: int) -> None:
+    """Add to what the member that speaks has used."""
+    name = event.source_member or ""
+    if card := state.members.get(name):
+        sums = {key: getattr(card, key) + amount for key, amount in used.items()}
+        change(state.members, name, event, **sums)
+
+
 @on("llm.started")
 def _llm_started(state: RunState, event: Event) -> None:
+    _use(state, event, calls=1)
+    act(state, event, "asking")
+
+
+@on("llm.finished")
+def _llm_finished(state: RunState, event: Event) -> None:
+    used = {key: event.data.get(key) or 0 for key in ("input_tokens", "output_tokens")}
+    _use(state, event, **used)
+
+
+@on("reasoning.started")
+def _reasoning_started(state: RunState, event: Event) -> None:
     act(state, event, "thinking")
 
 
@@ -79,8 +99,12 @@ def _tool_started(state: RunState, event: Event) -> None:
         tool=data["tool"],
         args=data.get("args", {}),
     )
-    args = data.get("args", {})
-    act(state, event, data["tool"], str(args.get("query") or args.get("title") or "")[:120])
+    args, name = data.get("args", {}), event.source_member or ""
+    about = args.get("query") or args.get("url") or args.get("title") or ""
+    act(state, event, data["tool"], str(about)[:120])
+    if card := state.members.get(name):
+        tools = {**card.tools, data["tool"]: card.tools.get(data["tool"], 0) + 1}
+        change(state.members, name, event, tools=tools)
 
 
 @on("tool.args")
