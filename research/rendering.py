@@ -33,7 +33,7 @@ ATTRIBUTES = {
     "span": {"data-cite", "data-marker"},
     "ol": {"start"},
 }
-REFERENCE = r"\[(?P<cite_number>\d{1,4})\](?!\(|\[|:)"
+REFERENCE = r"\[(?P<cite_number>\d{1,4})\](?!\(|:|\[(?!\d{1,4}\]))"
 MARKER = r"\[S(?P<marker_source>\d{1,9})(?::(?P<marker_span>\d{1,10}-\d{1,10}))?\]"
 _PLACE = re.compile(r' ?<span data-(cite|marker)="([0-9:-]{1,32})"></span>')
 
