@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model
 from research.library.index import Index, IndexedChunk, load, query_tokens
 from research.library.page import TERM_LEVEL
 from research.models.library import Collection
-from research.text.headings import acronyms, heading_tokens
+from research.text.headings import acronyms, heading_tokens, section_of
 from research.text.items import ITEM_GAPS
 from research.text.tokens import content
 from research.tools.search.base import LIMIT, OutlineItem, Passage, SearchResult, SearchScope
@@ -90,7 +90,7 @@ def _hits(index: Index, words: list[str], versions: bool) -> list[_Hit]:
         if not versions and _ASIDE.search(index.documents[number].path):
             score *= _ASIDE_WEIGHT
         chunk = index.chunk(passage)
-        score *= 1 + _HEADING * _fit(chunk.headings[-1:], rare)
+        score *= 1 + _HEADING * _fit(section_of(chunk.headings)[-1:], rare)
         hits.append(_Hit(chunk, score, index, passage))
     return hits
 

@@ -13,6 +13,9 @@ BlockKind = Literal["prose", "item", "row"]
 TERM_LEVEL = 20
 """Levels from here on are signatures and terms, not titles of sections."""
 
+PAGE_LEVEL = 90
+"""The level of the pages of a printed document: the innermost heading of what stands on them."""
+
 _NUMBERING = re.compile(
     r"(?:(?:Chapter|Appendix|Part|Section|Table|Figure)\s{1,3})?(?:[A-Z]|[IVX]{1,6}|\d{1,3})"
     r"(?:\.\d{1,3}){0,5}\.\s{1,3}|\d{1,3}(?:\.\d{1,3}){1,5}\s{1,3}"

@@ -6,9 +6,11 @@ from pathlib import PurePosixPath
 
 import mistune
 
+from research.library.docx import read_docx
 from research.library.encoding import decode
 from research.library.html import read_html
 from research.library.page import Page
+from research.library.pdf import read_pdf
 from research.library.plain import read_plain
 from research.library.rst import looks_like_rst, read_rst
 from research.library.unreadable import Unreadable
@@ -21,7 +23,9 @@ _HTML = frozenset((".html", ".htm", ".xhtml"))
 _MARKDOWN = frozenset((".md", ".markdown"))
 _RST = frozenset((".rst", ".rest"))
 _TEXT = frozenset((".txt", ".text", ""))
-SUFFIXES = _HTML | _MARKDOWN | _RST | (_TEXT - {""})
+_READERS = {".pdf": read_pdf, ".docx": read_docx}
+"""Of the kinds that are not text."""
+SUFFIXES = _HTML | _MARKDOWN | _RST | (_TEXT - {""}) | frozenset(_READERS)
 """The kinds of files a folder is searched for; a file without a suffix is read when named."""
 
 _LONG_LINE = 200_000
@@ -49,18 +53,23 @@ def parse(name: str, data: bytes) -> Page:
     """
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in SUFFIXES and suffix not in _TEXT:
-        raise Unreadable(f"no reader for {suffix}")
+        raise Unreadable("unsupported", suffix)
     if len(data) > MAX_BYTES:
-        raise Unreadable(f"larger than {MAX_BYTES // 1_000_000} MB")
-    text = decode(data)
-    if suffix in _HTML or (suffix in _TEXT and _looks_like_html(text)):
-        page = read_html(text, name)
-    elif suffix in _MARKDOWN:
-        page = _read_markdown(text, name)
-    elif suffix in _RST or looks_like_rst(text):
-        page = read_rst(text, name)
-    else:
-        page = read_plain(text, name)
+        raise Unreadable("too_large", str(MAX_BYTES // 1_000_000))
+    if not data:
+        raise Unreadable("empty")
+    reader = _READERS.get(suffix)
+    page = reader(data, name) if reader else _read_text(name, suffix, decode(data))
     if not page.blocks:
-        raise Unreadable("no text in it")
+        raise Unreadable("no_text")
     return page
+
+
+def _read_text(name: str, suffix: str, text: str) -> Page:
+    if suffix in _HTML or (suffix in _TEXT and _looks_like_html(text)):
+        return read_html(text, name)
+    if suffix in _MARKDOWN:
+        return _read_markdown(text, name)
+    if suffix in _RST or looks_like_rst(text):
+        return read_rst(text, name)
+    return read_plain(text, name)

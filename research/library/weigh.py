@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from research.text.headings import acronyms, heading_tokens
+from research.text.headings import acronyms, heading_tokens, section_of
 from research.text.tokens import tokens
 
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{1,7}\b")
@@ -22,6 +22,7 @@ def index_tokens(text: str, headings: tuple[str, ...], known: frozenset[str]) ->
     A heading whose initials are a word of the collection or of the passage gives that word too.
     """
     found = tokens(text)
+    headings = section_of(headings)
     for index, heading in enumerate(headings):
         words = heading_tokens(heading)
         short = acronyms(heading)

@@ -11,6 +11,7 @@ _QUESTION = re.compile(
 )
 _GIVEN = re.compile(r"\(([A-Z]{2,8})\)")
 _WORDS = re.compile(r"[A-Za-z]+")
+_PRINTED_PAGE = re.compile(r"Page \d{1,5}\Z")
 _GENERIC_WORDS = "protection framework support system module reference overview guide faq"
 _GENERIC = frozenset(_GENERIC_WORDS.split())
 
@@ -33,3 +34,8 @@ def acronyms(heading: str) -> frozenset[str]:
 def heading_tokens(heading: str) -> list[str]:
     """Return the tokens of a heading; the question word of a FAQ's says nothing."""
     return tokens(_QUESTION.sub("", heading, count=1))
+
+
+def section_of(headings: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the headings without the printed page, which says nothing of what stands on it."""
+    return headings[:-1] if headings and _PRINTED_PAGE.match(headings[-1]) else headings

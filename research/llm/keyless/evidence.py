@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
 
+from research.text.headings import section_of
 from research.text.tokens import content, tokens
 
 
@@ -68,7 +69,7 @@ def _passage(raw: Mapping[str, Any], top: float) -> Found | None:
         return Found(
             source=int(raw["source"]),
             title=str(raw.get("title") or ""),
-            headings=tuple(map(str, raw.get("headings") or ())),
+            headings=section_of(tuple(map(str, raw.get("headings") or ()))),
             row=raw.get("kind") == "row",
             start=start,
             end=start + len(text),

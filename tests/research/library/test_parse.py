@@ -205,12 +205,12 @@ def test_one_bad_byte_does_not_spoil_a_file() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "why"),
     [
-        ("a.txt", b"", "empty"),
-        ("a.txt", b" \n\t ", "empty"),
-        ("a.txt", b"\x7fELF\x02\x01\x00\x00" * 9, "binary"),
-        ("a.txt", b"abc\x00def", "binary"),
-        ("a.md", b"\x01\x02\x03\x04text", "binary"),
-        ("a.png", b"\x89PNG", "no reader for .png"),
+        ("a.txt", b"", "is empty"),
+        ("a.txt", b" \n\t ", "is empty"),
+        ("a.txt", b"\x7fELF\x02\x01\x00\x00" * 9, "not a text"),
+        ("a.txt", b"abc\x00def", "not a text"),
+        ("a.md", b"\x01\x02\x03\x04text", "not a text"),
+        ("a.png", b"\x89PNG", "kind “.png”"),
         ("a.html", b"<html><body><nav>x</nav></body></html>", "no text in it"),
     ],
 )
