@@ -1,12 +1,20 @@
 """The pages."""
 
 from django.urls import path
+from django.views.i18n import set_language
 
 from . import views
 
 urlpatterns = [
     path("signin/", views.SignIn.as_view(), name="signin"),
     path("signout/", views.SignOut.as_view(), name="signout"),
+    path("language/", set_language, name="set_language"),
+    path("settings/", views.Settings.as_view(), name="settings"),
+    path("settings/password/", views.ChangePassword.as_view(), name="password"),
+    path("settings/tokens/", views.NewToken.as_view(), name="new-token"),
+    path(
+        "settings/tokens/<int:token_id>/revoke/", views.RevokeToken.as_view(), name="revoke-token"
+    ),
     path("", views.Home.as_view(), name="home"),
     path("runs/", views.Start.as_view(), name="start"),
     path("runs/<uuid:run_id>/", views.RunPage.as_view(), name="run"),

@@ -1,16 +1,22 @@
 """The pages: each a few lines around the fold, a row, or an action."""
 
-from .account import SignIn, SignOut
+from .account import AdminSignIn, SignIn, SignOut
 from .evidence import BlobText, SourcePage, ToolPage
 from .home import Home, Start
 from .runs import Cancel, ReportMarkdown, RunPage, TaskPage
+from .settings import ChangePassword, NewToken, RevokeToken, Settings
 
 __all__ = [
+    "AdminSignIn",
     "BlobText",
     "Cancel",
+    "ChangePassword",
     "Home",
+    "NewToken",
     "ReportMarkdown",
+    "RevokeToken",
     "RunPage",
+    "Settings",
     "SignIn",
     "SignOut",
     "SourcePage",

@@ -137,8 +137,8 @@ const frames = {
     socket.close(1000);
     setTimeout(() => { if (!touched) toLive?.parentElement.scrollTo({top: 0, behavior: 'smooth'}); }, 0);
   },
-  error({id, code}) {
-    if (id === null) return; // the socket's own end follows, and says more
+  error({id, sub, code}) {
+    if (id === null && sub !== SUB) return; // the socket's own end follows, and says more
     if (code === 'bad_cursor') return startAgain();
     over = code === 'not_found';
     if (over) say('offline');
