@@ -6,7 +6,8 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q, Sum
+from django.db.models.functions import Coalesce
 
 
 class Archive(models.Model):
@@ -28,6 +29,12 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
     def readable_by(self, user: Any) -> CollectionQuerySet:
         """Return the collections whose documents this user's searches may see."""
         return self.filter(Q(owner=None) | Q(owner=user))
+
+    def with_sizes(self) -> CollectionQuerySet:
+        """Return the same, each with how many documents and characters it holds."""
+        return self.annotate(
+            n_documents=Count("documents"), n_chars=Coalesce(Sum("documents__chars"), 0)
+        )
 
 
 class Collection(models.Model):
@@ -72,6 +79,7 @@ class Document(models.Model):
     outline = models.JSONField(
         default=list, help_text="Its headings: [level, start, end], offsets in the text."
     )
+    chars = models.PositiveIntegerField(default=0, help_text="How long its text is.")
     added_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -79,6 +87,9 @@ class Document(models.Model):
             models.UniqueConstraint(
                 fields=["collection", "origin", "path"], name="document_path_once"
             ),
+        ]
+        indexes = [
+            models.Index(fields=["collection", "-added_at", "-id"], name="document_newest"),
         ]
 
     def __str__(self) -> str:
