@@ -25,6 +25,9 @@ from .piece import Piece
 from .pieces import Page
 
 LANGUAGES = dict(settings.LANGUAGES)
+LANES = {"task": "timeline", "member": "team_lanes"}
+"""The container of the lanes, for each way to group the timeline. A page has one of them."""
+
 _rendered = Cache(16 * 1024 * 1024)
 
 
@@ -63,11 +66,16 @@ def render(scope: Scope, piece: Piece, inside: Mapping[str, str] | None = None) 
     return mark_safe(html)
 
 
-def containers(scope: Scope, pieces: Iterable[Piece]) -> dict[str, SafeString]:
-    """Return what stands in each container of the page."""
+def containers(scope: Scope, pieces: Iterable[Piece], group: str = "task") -> dict[str, SafeString]:
+    """Return what stands in each container of a page whose timeline is grouped in this way."""
+    other = {LANES[name] for name in LANES if name != group}
     into: dict[str, list[Piece]] = defaultdict(list)
     for piece in pieces:
-        into[piece.into].append(piece)
+        container = piece.container(group)
+        if container in other:
+            other.update(piece.holds)
+        else:
+            into[container].append(piece)
     html: dict[str, SafeString] = {}
 
     def fill(container: str) -> SafeString:
@@ -99,7 +107,8 @@ def ops(
                 found.append({"op": "text", "id": piece.id, "text": text})
         else:
             html = render(scope, piece)
-            found.append({"op": "put", "id": piece.id, "into": piece.into, "html": html})
+            op = {"op": "put", "id": piece.id, "into": piece.into, "html": html}
+            found.append(op | {"by": piece.by} if piece.by else op)
     if gone := set(page.gone(after)):
         gone -= {piece.id for piece in page.pieces()}
     return [{"op": "drop", "id": name} for name in sorted(gone)] + found

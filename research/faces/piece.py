@@ -22,3 +22,9 @@ class Piece:
     """Since when everything but that text is as it is."""
     holds: tuple[str, ...] = ()
     """The containers inside it. Such a piece never changes."""
+    by: str = ""
+    """The container that it stands in where the timeline is grouped by member."""
+
+    def container(self, group: str) -> str:
+        """Return what it stands in on a page grouped by `task` or by `member`."""
+        return self.by if group == "member" and self.by else self.into

@@ -23,7 +23,9 @@ def stages(state: RunState) -> list[Stage]:
     counts = state.counts()
     told = {
         "plan": {"tasks": counts["tasks"]},
-        "research": {key: counts[key] for key in ("tasks_ended", "tasks", "sources", "notes")},
+        "research": {
+            key: counts[key] for key in ("tasks_ended", "tasks", "sources", "read", "notes")
+        },
         "write": {"sections": counts["sections"]},
         "verify": {key: counts[key] for key in ("checked", "citations")},
     }

@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from research import rendering
-from research.cards import MemberCard, MessageCard, SectionCard
+from research import errors, rendering
+from research.cards import MemberCard, MessageCard, SectionCard, SourceCard
 from research.faces.citations import address, link_to, superscript
 from streaming import log
 
@@ -40,6 +40,14 @@ WORDS = {
     "busy": gettext_lazy("Busy"),
     "paused": gettext_lazy("Paused"),
     "stopped": gettext_lazy("Finished"),
+    # of roles
+    "leader": gettext_lazy("Leader"),
+    "teammate": gettext_lazy("Teammate"),
+    "human_agent": gettext_lazy("Person"),
+    "passive_human": gettext_lazy("Person"),
+    "bridge_agent": gettext_lazy("Bridge"),
+    "worker": gettext_lazy("Worker"),
+    "external_cli": gettext_lazy("Command line"),
     # of stages
     "plan": gettext_lazy("Plan"),
     "research": gettext_lazy("Research"),
@@ -114,6 +122,8 @@ def activity(member: MemberCard) -> str:
     match doing:
         case "":
             return _("Ready")
+        case "asking":
+            return _("Asking the model")
         case "thinking":
             return _("Thinking")
         case "writing":
@@ -167,6 +177,34 @@ def query(args: dict[str, Any]) -> str:
         if value := args.get(key):
             return str(value)[:300]
     return ""
+
+
+@register.filter
+def tokens(member: MemberCard) -> int:
+    """Return how many tokens a member's models have read and written."""
+    return member.input_tokens + member.output_tokens
+
+
+@register.filter
+def amount(count: int) -> str:
+    """Return a number as people read it: `940`, `12.3k`, `1.2M`."""
+    if count < 1000:
+        return str(count)
+    if count < 999_500:
+        return f"{count / 1000:.1f}k" if count < 9950 else f"{round(count / 1000)}k"
+    return f"{count / 1_000_000:.1f}M"
+
+
+@register.simple_tag
+def site(card: SourceCard) -> str:
+    """Return where a source is from: its host, or who provided it."""
+    return rendering.host_of(card.uri) or card.provider
+
+
+@register.simple_tag
+def explain(code: str | None, status: str = "") -> errors.Told | None:
+    """Return what an error code means, and what to do; of a status where there is no code."""
+    return errors.told(code or status)
 
 
 @register.filter

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.views.generic import TemplateView, View
 
 from research.engine.work import cancel_run
-from research.faces.fragments import containers
+from research.faces.fragments import LANES, containers
 from research.faces.pieces import Page
 from research.state import RunState
 from streaming import log
@@ -25,6 +25,7 @@ class LivePage(OfRun, TemplateView):
     """A page that goes on where it was rendered."""
 
     lanes: frozenset[str] | None = None
+    group = "task"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add the fragments, and where in the log they stand."""
@@ -32,7 +33,8 @@ class LivePage(OfRun, TemplateView):
         return super().get_context_data(
             run=self.run,
             card=state.run,
-            into=containers(scope, Page(state, self.lanes).pieces()),
+            into=containers(scope, Page(state, self.lanes).pieces(), self.group),
+            group=self.group,
             cursor=f"{scope.epoch}:{state.seq}",
             locale=scope.locale,
             window=WINDOW,
@@ -42,9 +44,15 @@ class LivePage(OfRun, TemplateView):
 
 
 class RunPage(LivePage):
-    """Plan, timeline and report, side by side."""
+    """Plan, timeline and report, side by side; `?group=member` gives each member a lane."""
 
     template_name = "research/run.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Group the timeline as the address says."""
+        if (group := self.request.GET.get("group")) in LANES:
+            self.group = group
+        return super().get_context_data(**kwargs)
 
 
 class TaskPage(LivePage):
@@ -61,6 +69,7 @@ class TaskPage(LivePage):
         self.lanes = frozenset({token})
         context = super().get_context_data(task=task, token=token, **kwargs)
         context["head"] = context["into"].get(f"head_{token}", "")
+        context["now"] = context["into"].get(f"now_{token}", "")
         context["items"] = context["into"].get(f"items_{token}", "")
         return context
 

@@ -116,7 +116,7 @@ ALLOWED = {
     *("button", "input", "label", "textarea", "select", "option", "noscript", "h1", "h2"),
     *("h3", "h4", "h5", "h6", "div", "span", "ol", "ul", "li", "dl", "dt", "dd", "pre"),
     *("code", "strong", "em", "del", "q", "blockquote", "table", "thead", "tbody", "tr"),
-    *("th", "td", "hr", "br", "sup", "time", "mark"),
+    *("th", "td", "hr", "br", "sup", "time", "mark", "meter", "output"),
 }
 
 

@@ -45,19 +45,21 @@ def order_of(html: str) -> int:
     return int(found[1])
 
 
-def page_at(upto: int, lanes: frozenset[str] | None = None) -> Dom:
+def page_at(upto: int, lanes: frozenset[str] | None = None, group: str = "task") -> Dom:
     state = fold(None, LOG[:upto])
     dom: Dom = {}
     for piece in Page(state, lanes).pieces():
         html = render(SCOPE, piece)
         assert piece.id not in dom, "an id stands once on a page"
-        dom[piece.id] = (piece.into, order_of(html), html)
+        dom[piece.id] = (piece.container(group), order_of(html), html)
     places = [(into, order) for into, order, _ in dom.values()]
     assert len(places) == len(set(places)), "every place is taken once: no order is left to chance"
     return dom
 
 
-def applied(dom: Dom, after: int, upto: int, lanes: frozenset[str] | None = None) -> Dom:
+def applied(
+    dom: Dom, after: int, upto: int, lanes: frozenset[str] | None = None, group: str = "task"
+) -> Dom:
     dom = dict(dom)
     for op in ops(SCOPE, fold(None, LOG[:upto]), after, lanes):
         match op:
@@ -69,7 +71,8 @@ def applied(dom: Dom, after: int, upto: int, lanes: frozenset[str] | None = None
                 assert count == 1
                 dom[name] = (into, order, html)
             case {"op": "put", "id": name, "into": into, "html": html}:
-                dom[name] = (into, order_of(html), html)
+                by = op.get("by") if group == "member" else None
+                dom[name] = (by or into, order_of(html), html)
     return dom
 
 
@@ -77,21 +80,22 @@ cuts = st.lists(st.integers(0, len(LOG)), min_size=2, max_size=6).map(sorted)
 
 
 @settings(max_examples=150, deadline=None)
-@given(cuts, st.sampled_from([None, LANE]))
+@given(cuts, st.sampled_from([(None, "task"), (None, "member"), (LANE, "task")]))
 def test_a_page_that_followed_equals_a_page_that_was_loaded_wherever_it_was_cut(
-    places: list[int], lanes: frozenset[str] | None
+    places: list[int], shown: tuple[frozenset[str] | None, str]
 ) -> None:
-    dom = page_at(places[0], lanes)
+    dom = page_at(places[0], *shown)
     for after, upto in pairwise(places):
-        dom = applied(dom, after, upto, lanes)
-        assert dom == page_at(upto, lanes)
+        dom = applied(dom, after, upto, *shown)
+        assert dom == page_at(upto, *shown)
 
 
-def test_a_page_that_followed_every_single_event_equals_the_page_at_the_end() -> None:
-    dom = page_at(0)
+@pytest.mark.parametrize("group", ["task", "member"])
+def test_a_page_that_followed_every_single_event_equals_the_page_at_the_end(group: str) -> None:
+    dom = page_at(0, group=group)
     for seq in range(1, len(LOG) + 1):
-        dom = applied(dom, seq - 1, seq)
-        assert dom == page_at(seq), EVENTS[seq - 1]
+        dom = applied(dom, seq - 1, seq, group=group)
+        assert dom == page_at(seq, group=group), EVENTS[seq - 1]
 
 
 def test_text_that_comes_is_appended_and_nothing_is_rendered_again() -> None:
@@ -111,7 +115,7 @@ def test_a_task_that_waits_is_nobodys() -> None:
 
 def test_a_lane_shows_nothing_of_another() -> None:
     for into, _, html in page_at(len(LOG), LANE).values():
-        assert into in ("head_task_2", "items_task_2")
+        assert into in ("head_task_2", "now_task_2", "items_task_2")
         assert recorded.TITLES[0] not in html
 
 

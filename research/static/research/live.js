@@ -1,102 +1,29 @@
-// Keeps a page at the state of its run: applies what the html face sends, from where the page
-// was rendered, and finds its way back after every cut.
-import {Idiomorph} from './idiomorph.js';
+// Keeps a page at the state of its run: takes what the html face sends, from where the page was
+// rendered, and finds its way back after every cut.
+import {become, begin, change, showBeginning} from './page.js';
 
 const root = document.querySelector('[data-run]');
 const pill = document.getElementById('pill');
-const news = document.getElementById('news');
-const SUB = 's1', SILENCE_MS = 45000, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 15000;
-let cursor, seq, socket, heard, next, waited = 0, queue = [], flushing = 0, telling = 0, over = false, asked = 1, touched = false;
+const SUB = 's1', SILENCE_MS = 45000, FIRST_WAIT_MS = 500, LONGEST_WAIT_MS = 15000, SHOWN_BEHIND = 20;
+let cursor, seq, target = 0, socket, heard, next, waited = 0, over = false, asked = 1;
 
-const stand = (at) => { cursor = at; seq = Number(at.split(':')[1]); };
-const say = (state) => {
+const seqOf = (at) => Number(at.split(':')[1]);
+const stand = (at) => { cursor = at; seq = seqOf(at); };
+const say = (state, n = 0) => {
   pill.hidden = false;
   pill.className = `pill pill-${state}`;
-  pill.textContent = pill.dataset[state];
+  const text = pill.dataset[state].replace('{n}', n);
+  if (pill.textContent !== text) pill.textContent = text;
 };
-
-// --- the page ------------------------------------------------------------------------------------
-const keepOpen = (name, node) => !(name === 'open' && node.nodeName === 'DETAILS');
-const morph = (old, fresh) => Idiomorph.morph(old, fresh, {
-  morphStyle: 'outerHTML', callbacks: {beforeAttributeUpdated: keepOpen}, restoreFocus: true,
-});
-const isInUse = (node) => node.contains(document.activeElement) || node.querySelector('details[open]')
-  || (!getSelection().isCollapsed && node.contains(getSelection().anchorNode));
-
-function place(container, node) {
-  const order = Number(node.dataset.order);
-  let before = null;
-  for (let at = container.lastElementChild; at && Number(at.dataset.order) > order; at = at.previousElementSibling) before = at;
-  container.insertBefore(node, before);
-}
-
-function put({id, into, html}) {
-  const holder = document.createElement('template');
-  holder.innerHTML = html;
-  const fresh = holder.content.firstElementChild;
-  const old = document.getElementById(id), container = document.getElementById(into);
-  if (!fresh || !container) return;
-  if (old && old.parentElement === container && old.dataset.order === fresh.dataset.order) {
-    if (isInUse(old)) morph(old, fresh); else old.replaceWith(fresh);
-  } else {
-    old?.remove();
-    place(container, fresh);
-  }
-}
-
-function add({id, text}) {
-  const holder = document.getElementById(id)?.querySelector('[data-text]');
-  if (!holder) return;
-  if (!holder.firstChild) holder.append('');
-  holder.firstChild.appendData(text);
-}
-
-const isAtEnd = (pane) => pane.scrollHeight - pane.scrollTop - pane.clientHeight < 80;
-const toLive = document.getElementById('to-live');
-const offerLive = () => {
-  if (toLive) toLive.hidden = isAtEnd(toLive.parentElement) || !toLive.parentElement.querySelector('.is-streaming');
-};
-
-function flush() {
-  flushing = 0;
-  const followed = [...document.querySelectorAll('[data-follow]')].filter(isAtEnd);
-  for (const op of queue.splice(0)) {
-    if (op.op === 'text') add(op); else if (op.op === 'put') put(op); else document.getElementById(op.id)?.remove();
-  }
-  for (const pane of followed) pane.scrollTop = pane.scrollHeight;
-  offerLive();
-  const head = document.getElementById('run-head');
-  if (head) document.title = head.dataset.title;
-  telling ||= setTimeout(tell, 3000);
-  tick();
-}
-
-// For who listens: where the run stands, every few seconds at most.
-function tell() {
-  telling = 0;
-  const text = [...document.querySelectorAll('#run-head .status, .stage-active')].map((node) => node.textContent.trim()).join(', ');
-  if (news && news.textContent !== text) news.textContent = text;
-}
-
-function tick() {
-  for (const node of document.querySelectorAll('[data-since]')) {
-    const s = Math.max(0, Math.floor((Date.now() - Number(node.dataset.since)) / 1000));
-    node.textContent = s < 60 ? `${s} s` : `${Math.floor(s / 60)}:${String(s % 60).padStart(2, '0')}`;
-  }
-}
+const sayHowFar = () => (target - seq > SHOWN_BEHIND ? say('catching', target - seq) : say('live'));
 
 async function refresh() {
   const response = await fetch(location.href, {headers: {Accept: 'text/html'}});
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const fresh = page.querySelector('[data-run]');
   if (!response.ok || response.redirected || !fresh) return location.reload();
-  queue = []; // the page that came is newer than all of it
-  for (const old of root.querySelectorAll('[data-container]')) {
-    const now = fresh.querySelector(`#${CSS.escape(old.id)}`);
-    if (now && old.isConnected) Idiomorph.morph(old, now.innerHTML, {morphStyle: 'innerHTML', callbacks: {beforeAttributeUpdated: keepOpen}});
-  }
+  become(fresh);
   stand(fresh.dataset.cursor);
-  flush();
 }
 
 // --- the socket ----------------------------------------------------------------------------------
@@ -109,7 +36,7 @@ function subscribe() {
 }
 
 async function startAgain() {
-  say('catching');
+  say('catching', Math.max(0, target - seq));
   socket.onmessage = null; // what still comes belongs to the page before
   try { await refresh(); } catch { /* the next connection asks again */ }
   socket?.close(1000);
@@ -120,28 +47,33 @@ const frames = {
   ack({sub, head}) {
     if (sub !== SUB) return;
     waited = 0;
-    if (Number(head.split(':')[1]) - seq > Number(root.dataset.behind)) startAgain(); else say('live');
+    target = seqOf(head);
+    if (target - seq > Number(root.dataset.behind)) startAgain(); else sayHowFar();
   },
   events({after, upto, ops}) {
     if (upto <= seq) return;
     if (after !== seq) return startAgain();
     stand(`${cursor.split(':')[0]}:${upto}`);
-    queue.push(...ops);
-    flushing ||= setTimeout(flush, 0);
+    change(ops);
     send({type: 'credit', sub: SUB, cursor});
+    sayHowFar();
+  },
+  heartbeat({heads}) {
+    if (heads[SUB]) target = seqOf(heads[SUB]);
+    sayHowFar();
   },
   gap: startAgain,
   complete() {
     over = true;
     say('ended');
     socket.close(1000);
-    setTimeout(() => { if (!touched) toLive?.parentElement.scrollTo({top: 0, behavior: 'smooth'}); }, 0);
+    showBeginning();
   },
-  error({id, sub, code}) {
-    if (id === null && sub !== SUB) return; // the socket's own end follows, and says more
+  error({id, code}) {
+    if (id === null) return; // the socket's own end follows, and says more
     if (code === 'bad_cursor') return startAgain();
     over = code === 'not_found';
-    if (over) say('offline');
+    if (over) say('gone');
     socket.close(1000);
   },
 };
@@ -190,14 +122,9 @@ document.addEventListener('submit', async (event) => {
 
 if (root) {
   stand(root.dataset.cursor);
-  setInterval(tick, 1000);
   setInterval(() => { if (!over && Date.now() - heard > SILENCE_MS) socket?.close(); }, 5000);
   addEventListener('online', () => { if (!over && socket.readyState > 1) connect(); });
-  toLive?.parentElement.addEventListener('scroll', offerLive, {passive: true});
-  // Who only watched the report being written is shown where it begins when it is done.
-  for (const name of ['wheel', 'touchstart', 'pointerdown', 'keydown']) toLive?.parentElement.addEventListener(name, () => { touched = true; }, {passive: true});
-  toLive?.addEventListener('click', () => { toLive.parentElement.scrollTop = toLive.parentElement.scrollHeight; });
+  begin();
   say('connecting');
   connect();
-  tick();
 }

@@ -1,0 +1,99 @@
+"""What an error code means to a person: a sentence, and what to do next.
+
+Codes are stable and go over the wire; these words are for pages, exports and the terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An error in words."""
+
+    says: Any
+    next: Any = ""
+
+
+ASK_AGAIN = _("Run it again; if it happens once more, tell who runs this site, with the code.")
+THEIR_TURN = _("The team goes on with other sources.")
+OTHER_ARGUMENTS = _("The team may try again in other words.")
+SETTINGS = _("Whoever runs this site can mend that in its settings. Then run it again.")
+
+CODES: dict[str, Told] = {
+    # of models
+    "provider_auth": Told(_("The model's provider refuses the key."), SETTINGS),
+    "rate_limited": Told(
+        _("The model's provider asks to wait."), _("Run it again in a few minutes.")
+    ),
+    "quota_exceeded": Told(_("The budget at the model's provider is used up."), SETTINGS),
+    "context_too_long": Told(
+        _("There was more text than the model can read at once."),
+        _("Ask a narrower question, or look in fewer collections."),
+    ),
+    "model_not_found": Told(_("The provider does not know this model."), SETTINGS),
+    "model_timeout": Told(
+        _("The model did not answer in time."), _("Run it again in a few minutes.")
+    ),
+    "model_unreachable": Told(
+        _("The model's provider cannot be reached."),
+        _("Check the network of the server, then run it again."),
+    ),
+    "provider_error": Told(
+        _("The model's provider answered with an error."), _("Run it again in a few minutes.")
+    ),
+    "model_settings": Told(_("The settings of the model are not right."), SETTINGS),
+    "bad_model_output": Told(_("The model's answers could not be used."), ASK_AGAIN),
+    "token_limit": Told(
+        _("The model's answer was cut off."), _("Ask a narrower question, or run it again.")
+    ),
+    "limit_reached": Told(
+        _("A limit of this piece of work is reached."),
+        _("Ask a narrower question, or run it again."),
+    ),
+    # of the run and its tasks
+    "plan_failed": Told(_("No plan could be made."), _("Ask in other words, or run it again.")),
+    "research_failed": Told(
+        _("Every task failed."), _("See in the timeline why, then run it again.")
+    ),
+    "report_failed": Told(
+        _("No part of the report could be written."),
+        _("What was found is kept under Sources and Notes. Run it again."),
+    ),
+    "no_source": Told(
+        _("No source says anything about it."),
+        _("Add documents to the library, look in more places, or ask in other words."),
+    ),
+    "gave_up": Told(_("It was begun several times and never ended."), ASK_AGAIN),
+    "interrupted": Told(
+        _("It was interrupted."), _("It is done again by itself, unless the run was stopped.")
+    ),
+    "storage": Told(
+        _("What was said could not be written down."),
+        _("See whether the server's disk is full, then run it again."),
+    ),
+    "event_too_large": Told(_("A text was too long to be written down."), ASK_AGAIN),
+    "internal": Told(_("Something went wrong here."), ASK_AGAIN),
+    # of tools
+    "bad_arguments": Told(_("The tool was asked in a way it does not know."), OTHER_ARGUMENTS),
+    "tool_retry": Told(_("The tool could not do this."), OTHER_ARGUMENTS),
+    "blocked_address": Told(_("This address is not one that may be read from here."), THEIR_TURN),
+    "bad_url": Told(_("This is no address of a page."), OTHER_ARGUMENTS),
+    "too_large": Told(_("This is larger than what is read here."), THEIR_TURN),
+    "too_slow": Told(_("The answer did not come in time."), THEIR_TURN),
+    "unreachable": Told(_("The site cannot be reached."), THEIR_TURN),
+    "bad_status": Told(_("The site answered with an error."), THEIR_TURN),
+    "redirect": Told(_("The site led from page to page, and to none."), THEIR_TURN),
+    "broken": Told(_("The page could not be read."), THEIR_TURN),
+    "unreadable": Told(_("The page could not be read."), THEIR_TURN),
+    "search_down": Told(_("The search did not answer."), THEIR_TURN),
+}
+
+
+def told(code: str | None) -> Told | None:
+    """Return what a code means, or None for one that has no words here."""
+    return CODES.get(code or "")
