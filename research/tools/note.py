@@ -16,7 +16,6 @@ from streaming.text import clean_json
 from .use import Finish
 
 NoteAction = Literal["create", "read", "update", "delete", "list", "search", "summary"]
-CONTENT_LENGTH = 50_000
 LISTED = 100
 LAST = 2**31  # what a database takes for a number
 
@@ -60,8 +59,8 @@ async def note(
     async def body(use: Use) -> Finish:
         if action == "create" and not (title and content):
             raise ModelRetry("A note needs a title and a content.")
-        if content and len(content) > CONTENT_LENGTH:
-            raise ModelRetry(f"A note has at most {CONTENT_LENGTH} characters.")
+        if content and len(content) > notes.CONTENT_LENGTH:
+            raise ModelRetry(f"A note has at most {notes.CONTENT_LENGTH} characters.")
         if action in ("read", "update", "delete") and note_id is None:
             raise ModelRetry(f"To {action} a note, give its note_id.")
         if action == "search" and not query:
@@ -86,6 +85,8 @@ def _perform(
     mine = Note.objects.filter(run=run)
     match args["action"]:
         case "create":
+            if mine.count() >= notes.MOST:
+                raise ModelRetry(f"A run keeps at most {notes.MOST} notes: change one instead.")
             row, said = notes.create(
                 run,
                 use,

@@ -14,11 +14,12 @@ from pydantic_ai import ModelRetry, ToolFailed, ToolReturn
 
 from research.actions import tools as tool_actions
 from research.actions.change import Change
+from research.actions.notes import CONTENT_LENGTH
 from research.actions.works import Claimed
 from research.context import RunFacts, WorkContext
 from research.engine.work import apply
 from research.models import Collection, Note, Run, Source, ToolCall
-from research.tools.note import CONTENT_LENGTH, note
+from research.tools.note import note
 from research.tools.search.base import SearchResult
 from research.tools.search.tool import search
 from research.tools.use import Uses
