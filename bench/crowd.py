@@ -131,5 +131,5 @@ def measure(runs: int = RUNS, watchers: int = WATCHERS) -> Crowd:
 
 if __name__ == "__main__":
     seen = measure()
-    print(seen.complete, seen.frames, f"{seen.took_s:.1f} s", len(seen.pages_s))  # noqa: T201
-    print(f"p50 {seen.p50_ms:.0f} ms p95 {seen.p95_ms:.0f} ms")  # noqa: T201
+    print(seen.complete, seen.frames, f"{seen.took_s:.1f} s", len(seen.pages_s))
+    print(f"p50 {seen.p50_ms:.0f} ms p95 {seen.p95_ms:.0f} ms")
