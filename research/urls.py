@@ -15,6 +15,12 @@ urlpatterns = [
     path(
         "settings/tokens/<int:token_id>/revoke/", views.RevokeToken.as_view(), name="revoke-token"
     ),
+    path("notes/", views.Notes.as_view(), name="notes"),
+    path("notes/notes.md", views.NotesMarkdown.as_view(), name="notes-markdown"),
+    path("notes/new/", views.NewNote.as_view(), name="new-note"),
+    path("notes/<int:note>/", views.NotePage.as_view(), name="note"),
+    path("notes/<int:note>/edit/", views.EditNote.as_view(), name="edit-note"),
+    path("notes/<int:note>/delete/", views.DeleteNote.as_view(), name="delete-note"),
     path("", views.Home.as_view(), name="home"),
     path("runs/", views.Start.as_view(), name="start"),
     path("runs/<uuid:run_id>/", views.RunPage.as_view(), name="run"),

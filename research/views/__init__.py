@@ -3,6 +3,7 @@
 from .account import AdminSignIn, SignIn, SignOut
 from .evidence import BlobText, SourcePage, ToolPage
 from .home import Home, Start
+from .notes import DeleteNote, EditNote, NewNote, NotePage, Notes, NotesMarkdown
 from .runs import Cancel, ReportMarkdown, RunPage, TaskPage
 from .settings import ChangePassword, NewToken, RevokeToken, Settings
 
@@ -11,8 +12,14 @@ __all__ = [
     "BlobText",
     "Cancel",
     "ChangePassword",
+    "DeleteNote",
+    "EditNote",
     "Home",
+    "NewNote",
     "NewToken",
+    "NotePage",
+    "Notes",
+    "NotesMarkdown",
     "ReportMarkdown",
     "RevokeToken",
     "RunPage",

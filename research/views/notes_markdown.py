@@ -1,0 +1,58 @@
+"""Notes as one file of Markdown: by research, each with what it cites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from research.forms import NoteForm
+from research.models import Note, Source
+from research.text.markers import find_markers
+
+MOST = 20_000_000  # characters of one file
+
+
+def as_markdown(notes: QuerySet[Note]) -> str:
+    """Return the notes; what does not fit into one file is said at its end."""
+    parts: list[str] = []
+    size = 0
+    for part in _parts(notes):
+        if size + len(part) > MOST:
+            parts.append(_("*There are more notes than one file holds. Choose fewer.*"))
+            break
+        parts.append(part)
+        size += len(part)
+    return "\n\n".join(["# " + _("Notes"), *parts]) + "\n"
+
+
+def _parts(notes: QuerySet[Note]) -> Iterator[str]:
+    rows = notes.order_by("-run__created_at", "run", "note_id").iterator(chunk_size=200)
+    for run_id, group in groupby(rows, key=lambda note: note.run_id):
+        cited: set[int] = set()
+        for place, note in enumerate(group):
+            if place == 0:
+                yield f"## {_line(note.run.topic)}"
+            cited |= {found.marker.source for found in find_markers(note.content)}
+            yield _note(note)
+        if lines := _sources(run_id, cited):
+            yield "### " + _("Sources")
+            yield lines
+
+
+def _note(note: Note) -> str:
+    facts = [NoteForm.kind(note.note_type), note.member, f"{note.created_at:%Y-%m-%d %H:%M} UTC"]
+    facts += [f"#{tag}" for tag in note.tags]
+    return f"### {_line(note.title)}\n\n*{' · '.join(map(_line, facts))}*\n\n{note.content.strip()}"
+
+
+def _sources(run_id: UUID, numbers: set[int]) -> str:
+    rows = Source.objects.filter(run=run_id, source_id__in=numbers).exclude(finders=[])
+    return "\n".join(f"- S{row.source_id}: {_line(row.title)} — {row.uri}" for row in rows)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
