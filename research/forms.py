@@ -37,11 +37,24 @@ class StartForm(forms.Form):
         required=False,
         empty_label=_("Everything I may read"),
     )
+    researchers = forms.TypedChoiceField(
+        label=_("Depth"),
+        coerce=int,
+        choices=[
+            (1, _("Quick: one researcher")),
+            (3, _("Usual: three researchers")),
+            (5, _("Wide: five researchers")),
+            (8, _("Widest: eight researchers")),
+        ],
+        required=False,
+        empty_value=RunOptions().researchers,
+    )
     key = forms.CharField(widget=forms.HiddenInput, max_length=200)
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         # A key of its own for each form that is shown: pressed twice, it starts one run.
-        kwargs["initial"] = {"key": uuid.uuid4().hex, **(kwargs.get("initial") or {})}
+        new = {"key": uuid.uuid4().hex, "researchers": RunOptions().researchers}
+        kwargs["initial"] = {**new, **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
         collection: Any = self.fields["collection"]
         collection.queryset = Collection.objects.readable_by(user).order_by("name")
@@ -49,7 +62,10 @@ class StartForm(forms.Form):
     def options(self) -> RunOptions:
         """Return the options of the run that was asked for."""
         collection = self.cleaned_data["collection"]
-        return RunOptions(collections=[collection.pk] if collection else None)
+        return RunOptions(
+            collections=[collection.pk] if collection else None,
+            researchers=self.cleaned_data["researchers"],
+        )
 
 
 class TokenForm(forms.Form):

@@ -25,6 +25,7 @@ urlpatterns = [
     path("runs/", views.Start.as_view(), name="start"),
     path("runs/<uuid:run_id>/", views.RunPage.as_view(), name="run"),
     path("runs/<uuid:run_id>/cancel/", views.Cancel.as_view(), name="cancel"),
+    path("runs/<uuid:run_id>/delete/", views.DeleteRun.as_view(), name="delete-run"),
     path("runs/<uuid:run_id>/report.md", views.ReportMarkdown.as_view(), name="report-markdown"),
     path("runs/<uuid:run_id>/tasks/<int:task_id>/", views.TaskPage.as_view(), name="task"),
     path("runs/<uuid:run_id>/tools/<path:tool_call_id>/", views.ToolPage.as_view(), name="tool"),

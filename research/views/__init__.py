@@ -4,7 +4,7 @@ from .account import AdminSignIn, SignIn, SignOut
 from .evidence import BlobText, SourcePage, ToolPage
 from .home import Home, Start
 from .notes import DeleteNote, EditNote, NewNote, NotePage, Notes, NotesMarkdown
-from .runs import Cancel, ReportMarkdown, RunPage, TaskPage
+from .runs import Cancel, DeleteRun, ReportMarkdown, RunPage, TaskPage
 from .settings import ChangePassword, NewToken, RevokeToken, Settings
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Cancel",
     "ChangePassword",
     "DeleteNote",
+    "DeleteRun",
     "EditNote",
     "Home",
     "NewNote",

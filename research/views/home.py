@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.mixins import LoginRequiredMixin
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, IntegerField, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.generic import ListView, View
 
-from research.engine.work import start_run
+from research.engine.next_work import ENDED
+from research.engine.work import TOPIC_LENGTH, start_run
 from research.forms import StartForm
-from research.models import Run
+from research.models import Run, Source, Task
 from streaming.exceptions import StreamingError
+
+CHOICES = ("researchers", "sources")
+"""The choices of a run that the composer offers besides its collection."""
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -37,8 +44,25 @@ class Home(LoginRequiredMixin, ListView[Run]):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add the composer and what was searched for."""
         query = self.request.GET.get("q", "").strip()[:200]
-        form = kwargs.pop("form", None) or StartForm(user=self.request.user)
+        form = kwargs.pop("form", None) or StartForm(user=self.request.user, initial=self._asked())
         return super().get_context_data(form=form, query=query, **kwargs)
+
+    def _asked(self) -> dict[str, Any]:
+        """Return what the address asks for: `?topic=`, `?collection=`, or a run to ask `?again=`.
+
+        It fills the form in; nothing starts before somebody sends it.
+        """
+        given = self.request.GET
+        initial: dict[str, Any] = {"topic": given.get("topic", "")[:TOPIC_LENGTH]}
+        if (collection := given.get("collection", "")[:20]).isdecimal():
+            initial["collection"] = collection
+        with suppress(ValueError):
+            before = UUID(given.get("again", "")[:40])
+            if run := Run.objects.visible_to(self.request.user).filter(pk=before).first():
+                collections = run.options.get("collections") or [None]
+                initial |= {"topic": run.topic, "collection": collections[0]}
+                initial |= {key: run.options[key] for key in CHOICES if key in run.options}
+        return initial
 
 
 class Start(LoginRequiredMixin, View):
@@ -64,6 +88,17 @@ class Start(LoginRequiredMixin, View):
 
 
 def runs_of(user: Any) -> QuerySet[Run]:
-    """Return a user's runs, newest first, with how many sources each has."""
-    runs = Run.objects.visible_to(user).annotate(source_count=Count("sources"))
+    """Return a user's runs, newest first, with how far each is."""
+    runs = Run.objects.visible_to(user).annotate(
+        source_count=_count(Source),
+        task_count=_count(Task),
+        tasks_ended=_count(Task, status__in=[*ENDED, "skipped"]),
+    )
     return runs.order_by("-created_at", "-pk")
+
+
+def _count(model: type[Model], **which: Any) -> Coalesce:
+    """Return how many rows a run has, counted for the runs that are shown alone."""
+    rows = model._default_manager.filter(run=OuterRef("pk"), **which).order_by().values("run")
+    counted = rows.annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

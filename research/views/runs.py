@@ -8,11 +8,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.generic import TemplateView, View
 
+from research.engine.remove import remove_run
 from research.engine.work import cancel_run
 from research.faces.fragments import LANES, containers
 from research.faces.pieces import Page
 from research.state import RunState
 from streaming import log
+from streaming.exceptions import Conflict
 
 from .visible import OfRun
 
@@ -85,6 +87,24 @@ class Cancel(OfRun, View):
         """Ask; the page tells when it is done."""
         cancel_run(self.run.pk, request.user.get_username())
         return redirect("run", run_id=self.run.pk)
+
+
+class DeleteRun(OfRun, TemplateView):
+    """Ask once more, then delete a run that has ended."""
+
+    template_name = "research/run_delete.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add the run."""
+        return super().get_context_data(run=self.run, **kwargs)
+
+    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
+        """Delete it, or say why that cannot be done now."""
+        try:
+            remove_run(self.run.pk)
+        except Conflict:
+            return self.render_to_response(self.get_context_data(**kwargs), status=409)
+        return redirect("home")
 
 
 class ReportMarkdown(OfRun, View):

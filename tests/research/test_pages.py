@@ -12,11 +12,11 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import get_resolver, reverse
 
-from research.models import Collection, Run
+from research.models import Archive, Collection, Member, Run, Source, Task
 from streaming import log
 from streaming import vocabulary as v
 from streaming.events import Voice
-from streaming.models import Blob
+from streaming.models import Blob, EventRow, Stream
 from tests.research import hostile, recorded
 
 pytestmark = pytest.mark.django_db
@@ -204,6 +204,91 @@ def test_cancelling_a_run_that_has_ended_changes_nothing(page: Client, run: Run)
     assert 'data-status="completed"' in shown and 'form="run-form"' not in shown
 
 
+def test_the_composer_is_filled_in_as_the_address_asks_and_starts_nothing(
+    page: Client, ada: User, run: Run
+) -> None:
+    mine = Collection.objects.create(name="mine", owner=ada)
+    shown = text_of(page.get(f"/?topic=Why%3F&collection={mine.pk}"))
+    assert ">\nWhy?</textarea>" in shown and f'<option value="{mine.pk}" selected>' in shown
+    Run.objects.filter(pk=run.pk).update(options={"researchers": 5, "collections": [mine.pk]})
+    shown = text_of(page.get(f"/?again={run.pk}"))
+    assert f">\n{recorded.TOPIC}</textarea>" in shown
+    assert (
+        f'<option value="{mine.pk}" selected>' in shown and '<option value="5" selected>' in shown
+    )
+    assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize("address", ["/?again=x", f"/?again={uuid4()}", "/?collection=99999999"])
+def test_an_address_that_asks_for_what_is_not_there_shows_an_empty_composer(
+    page: Client, address: str
+) -> None:
+    shown = text_of(page.get(address))
+    assert ">\n</textarea>" in shown
+
+
+def test_a_question_of_somebody_else_is_not_asked_again(run: Run, client: Client) -> None:
+    client.force_login(User.objects.create_user("eve"))
+    assert recorded.TOPIC not in text_of(client.get(f"/?again={run.pk}"))
+
+
+def test_the_depth_that_was_chosen_is_the_number_of_researchers(page: Client) -> None:
+    page.post("/runs/", {"topic": "What is it?", "researchers": "5", "key": "k1"})
+    assert Run.objects.get().options["researchers"] == 5
+    assert page.post("/runs/", {"topic": "x", "researchers": "9", "key": "k"}).status_code == 422
+
+
+def test_home_tells_how_far_a_run_is_and_why_one_failed(page: Client, ada: User) -> None:
+    going = recorded.record(ada, recorded.whole()[:40])
+    for number, status in enumerate(("completed", "in_progress", "pending"), 1):
+        Task.objects.create(run=going, task_id=number, step=number, query="q", status=status)
+    failed = recorded.record(ada, [])
+    Run.objects.filter(pk=failed.pk).update(status="failed", error_code="model_timeout")
+    shown = text_of(page.get("/"))
+    assert f'id="run-{going.pk}" data-active' in shown and "tasks 1/3" in shown
+    assert "2 sources" in shown and "The model did not answer in time." in shown
+
+
+def test_home_asks_the_database_the_same_for_one_run_and_for_twenty(
+    page: Client, ada: User, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(20):
+        recorded.record(ada, [])
+    with django_assert_max_num_queries(8):
+        page.get("/")
+
+
+# --- deleting ------------------------------------------------------------------------------------
+def test_a_run_that_is_deleted_leaves_nothing_behind(page: Client, ada: User, run: Run) -> None:
+    kept = recorded.record(ada)
+    run.sources.filter(source_id=1).update(archive=Archive.objects.create(hash="a", text="alone"))
+    store_blob(run)
+    assert "Delete this research?" in text_of(page.get(f"/runs/{run.pk}/delete/"))
+    assert Run.objects.count() == 2
+    assert page.post(f"/runs/{run.pk}/delete/")["Location"] == "/"
+    assert page.get(f"/runs/{run.pk}/").status_code == 404
+    for model in (Stream, EventRow, Blob, Run, Source, Member):
+        key = (
+            "stream_id"
+            if model in (EventRow, Blob)
+            else "run"
+            if model in (Source, Member)
+            else "pk"
+        )
+        assert not model._default_manager.filter(**{key: run.pk}).exists(), model
+    assert not Archive.objects.filter(pk="a").exists()
+    assert kept.sources.filter(archive__text=recorded.PAGE).count() == 2
+
+
+def test_a_run_that_goes_on_is_not_deleted_and_the_page_says_what_to_do(
+    page: Client, ada: User
+) -> None:
+    run = recorded.record(ada, recorded.whole()[:40])
+    response = page.post(f"/runs/{run.pk}/delete/")
+    assert response.status_code == 409 and "Cancel it first" in text_of(response)
+    assert Run.objects.filter(pk=run.pk).exists()
+
+
 # --- reading -------------------------------------------------------------------------------------
 def test_the_page_of_a_finished_run_shows_report_plan_and_what_is_missing(
     page: Client, run: Run
@@ -214,6 +299,25 @@ def test_the_page_of_a_finished_run_shows_report_plan_and_what_is_missing(
     assert "1 reference led to no stored source" in shown
     assert f'data-cursor="{run.stream.cursor}"' in shown
     assert "The worker was lost." in shown
+
+
+def test_a_failed_run_says_in_a_sentence_what_to_do_now(page: Client, ada: User) -> None:
+    failed = v.RunFailed(code="model_unreachable", message="In the log.")
+    run = recorded.record(ada, [*recorded.opening(), (Voice(), failed)])
+    Run.objects.filter(pk=run.pk).update(status="failed")
+    shown = text_of(page.get(f"/runs/{run.pk}/"))
+    assert "cannot be reached. Check the network" in shown.replace("\n", " ")
+    assert "<code>model_unreachable</code>" in shown and f'href="/?again={run.pk}"' in shown
+
+
+def test_the_timeline_is_grouped_as_the_address_says(page: Client, run: Run) -> None:
+    by_task = text_of(page.get(f"/runs/{run.pk}/"))
+    by_member = text_of(page.get(f"/runs/{run.pk}/?group=member"))
+    assert 'id="timeline"' in by_task and 'id="team_lanes"' not in by_task
+    assert 'id="team_lanes"' in by_member and 'id="timeline"' not in by_member
+    for shown in (by_task, by_member):
+        assert shown.count('id="tool-c1-1"') == shown.count('id="msg-mc1-1"') == 1
+    assert text_of(page.get(f"/runs/{run.pk}/?group=nonsense")).count('id="timeline"') == 1
 
 
 def test_a_citation_leads_to_its_passage_in_the_source(page: Client, run: Run) -> None:

@@ -69,8 +69,8 @@ const frames = {
     socket.close(1000);
     showBeginning();
   },
-  error({id, code}) {
-    if (id === null) return; // the socket's own end follows, and says more
+  error({id, sub, code}) {
+    if (id === null && sub !== SUB) return; // the socket's own end follows, and says more
     if (code === 'bad_cursor') return startAgain();
     over = code === 'not_found';
     if (over) say('gone');
