@@ -27,6 +27,8 @@ from .subscriptions import Subscriptions
 logger = logging.getLogger(__name__)
 
 SUBPROTOCOL = "soundings.v1"
+FAR_TOO_LARGE = 16
+"""How many times the largest message ends the socket at once: where daphne's transport does."""
 
 
 class Consumer:
@@ -170,6 +172,8 @@ class Consumer:
             try:
                 if text is None:
                     raise BadRequest("A message is text.")
+                if len(text) > FAR_TOO_LARGE * self._limits.message_bytes:
+                    raise Closed(1009, "too_large", "A message is at most 64 KiB long.")
                 if len(text.encode()) > self._limits.message_bytes:
                     raise BadRequest("A message is at most 64 KiB long.", code="too_large")
                 command = commands.parse(text)

@@ -50,6 +50,7 @@ class Server:
             pings = ["--ping-interval", "10", "--ping-timeout", "10", "-v", "0"]
             return ["-m", "daphne", "-b", "127.0.0.1", *where, *pings, application]
         options = ["--ws", "websockets-sansio", "--lifespan", "on", "--no-access-log"]
+        options += ["--ws-max-size", "1048576"]  # as much as daphne takes
         return [
             "-m",
             "uvicorn",

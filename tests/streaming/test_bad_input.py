@@ -117,3 +117,10 @@ async def test_a_long_message_is_refused_by_its_bytes_and_not_by_its_letters(
     socket.text(fits.replace('""', '"' + "x" * (65_537 - len(fits)) + '"'))
     assert (await socket.frame())["code"] == "too_large"
     await socket.disconnect()
+
+
+async def test_a_message_that_is_far_too_long_ends_the_socket_at_once(bare: Runtime) -> None:
+    socket = await opened()
+    socket.text("x" * (1024 * 1024 + 1))
+    error, code = await socket.close_code()
+    assert (error["code"], code) == ("too_large", 1009)
