@@ -38,13 +38,13 @@ class StartForm(forms.Form):
         empty_label=_("Everything I may read"),
     )
     researchers = forms.TypedChoiceField(
-        label=_("Depth"),
+        label=_("Researchers"),
         coerce=int,
         choices=[
-            (1, _("Quick: one researcher")),
-            (3, _("Usual: three researchers")),
-            (5, _("Wide: five researchers")),
-            (8, _("Widest: eight researchers")),
+            (1, _("1, quick")),
+            (3, _("3, as usual")),
+            (5, _("5, wide")),
+            (8, _("8, widest")),
         ],
         required=False,
         empty_value=RunOptions().researchers,
