@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -49,6 +50,41 @@ def port(text: str) -> int:
     if not 0 < number < 65536:
         raise ImproperlyConfigured("PORT must be a number from 1 to 65535.")
     return number
+
+
+def megabytes(name: str, text: str, default: int, most: int) -> int:
+    """Return a size in bytes from one in megabytes; none means the default."""
+    number = int(text) if text.isdecimal() and len(text) < 6 else 0 if text else default
+    if not 0 < number <= most:
+        raise ImproperlyConfigured(f"{name} must be a number from 1 to {most}.")
+    return number * 1_000_000
+
+
+def networks(name: str, text: str) -> list[str]:
+    """Return networks such as 10.1.0.0/16, separated by commas or spaces."""
+    found = words(text)
+    for network in found:
+        try:
+            ip_network(network, strict=False)
+        except ValueError:
+            raise ImproperlyConfigured(f"{name}: {network} is not a network.") from None
+    return found
+
+
+def count(name: str, text: str, default: int, most: int) -> int:
+    """Return a number from 1 to `most`; none means the default."""
+    found = numbers(name, text, [default], most)
+    if len(found) > 1:
+        raise ImproperlyConfigured(f"{name} must be one number.")
+    return found[0]
+
+
+def numbers(name: str, text: str, default: list[int], most: int) -> list[int]:
+    """Return numbers from 1 to `most`, separated by commas or spaces; none means the default."""
+    found = [int(word) if word.isdecimal() and len(word) < 8 else 0 for word in words(text)]
+    if not all(0 < number <= most for number in found):
+        raise ImproperlyConfigured(f"{name} must hold numbers from 1 to {most}.")
+    return found or default
 
 
 def database(url: str, data_dir: Path) -> dict[str, Any]:

@@ -26,6 +26,11 @@ RESEARCH_MODEL = env("RESEARCH_MODEL") or "keyless"  # a model string, for every
 RESEARCH_MODELS = {  # … or one for a role
     role: env(f"RESEARCH_MODEL_{role.upper()}", "") for role in ("leader", "researcher", "writer")
 }
+FETCH_ALLOW_NETWORKS = environment.networks(  # besides the public ones, such as an intranet's
+    "FETCH_ALLOW_NETWORKS", env("FETCH_ALLOW_NETWORKS", "")
+)
+FETCH_PORTS = environment.numbers("FETCH_PORTS", env("FETCH_PORTS", ""), [80, 443], 65535)
+FETCH_PAGES = environment.count("FETCH_PAGES", env("FETCH_PAGES", ""), 60, 10_000)  # a run
 FIRST_USER = env("SOUNDINGS_USER") or "admin"
 FIRST_PASSWORD = env("SOUNDINGS_PASSWORD", "")  # empty: one is made and shown once
 LOG_LEVEL = (env("LOG_LEVEL") or "INFO").upper()
@@ -138,7 +143,12 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = SECURE
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440  # of a request that brings no files
+UPLOAD_FILE_BYTES = environment.megabytes("UPLOAD_FILE_MB", env("UPLOAD_FILE_MB", ""), 20, 50)
+UPLOAD_REQUEST_BYTES = environment.megabytes(
+    "UPLOAD_REQUEST_MB", env("UPLOAD_REQUEST_MB", ""), 64, 1000
+)
+DATA_UPLOAD_MAX_NUMBER_FILES = 200
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
 
 LOGGING = {

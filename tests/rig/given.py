@@ -7,6 +7,7 @@ REDIS_URL = os.environ.get("REDIS_URL", "")
 
 # A person's own settings must not decide what a test sees.
 NOT_FOR_TESTS = (
-    "ALLOWED_HOSTS", "DEBUG", "ENGINE", "HOST", "PORT", "PUBLIC_URL",
+    "ALLOWED_HOSTS", "DEBUG", "ENGINE", "FETCH_ALLOW_NETWORKS", "FETCH_PAGES",
+    "FETCH_PORTS", "HOST", "PORT", "PUBLIC_URL",
     "RESEARCH_MODEL", "SECRET_KEY", "SOUNDINGS_PASSWORD", "SOUNDINGS_USER",
 )  # fmt: skip
