@@ -18,6 +18,7 @@ from django.conf import settings
 from research.engine import boot
 from streaming.consumers import ApiConsumer, BrowserConsumer
 
+from .bodies import BodyLimits, bound_daphne
 from .checks import refuse_to_start_wrong
 from .doors import Doors
 from .origins import OwnOrigins
@@ -37,10 +38,16 @@ websockets: Any = URLRouter(
         re_path(r"", WebsocketDenier.as_asgi()),
     ]
 )
+bound_daphne(settings.UPLOAD_REQUEST_BYTES)
+bounded = BodyLimits(
+    StaticFiles(pages),
+    small=settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+    large=settings.UPLOAD_REQUEST_BYTES,
+)
 doors = Doors(boot.start, boot.stop)
 application = ProtocolTypeRouter(
     {
-        "http": StaticFiles(pages),
+        "http": bounded,
         "websocket": doors.shield(websockets),
         "lifespan": doors.lifespan,
     }

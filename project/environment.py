@@ -52,14 +52,6 @@ def port(text: str) -> int:
     return number
 
 
-def megabytes(name: str, text: str, default: int, most: int) -> int:
-    """Return a size in bytes from one in megabytes; none means the default."""
-    number = int(text) if text.isdecimal() and len(text) < 6 else 0 if text else default
-    if not 0 < number <= most:
-        raise ImproperlyConfigured(f"{name} must be a number from 1 to {most}.")
-    return number * 1_000_000
-
-
 def networks(name: str, text: str) -> list[str]:
     """Return networks such as 10.1.0.0/16, separated by commas or spaces."""
     found = words(text)

@@ -144,8 +144,9 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440  # of a request that brings no files
-UPLOAD_FILE_BYTES = environment.megabytes("UPLOAD_FILE_MB", env("UPLOAD_FILE_MB", ""), 20, 50)
-UPLOAD_REQUEST_BYTES = environment.megabytes(
+MB = 1_000_000
+UPLOAD_FILE_BYTES = MB * environment.count("UPLOAD_FILE_MB", env("UPLOAD_FILE_MB", ""), 20, 50)
+UPLOAD_REQUEST_BYTES = MB * environment.count(
     "UPLOAD_REQUEST_MB", env("UPLOAD_REQUEST_MB", ""), 64, 1000
 )
 DATA_UPLOAD_MAX_NUMBER_FILES = 200

@@ -31,4 +31,28 @@ urlpatterns = [
     path("runs/<uuid:run_id>/tools/<path:tool_call_id>/", views.ToolPage.as_view(), name="tool"),
     path("runs/<uuid:run_id>/sources/<int:source_id>/", views.SourcePage.as_view(), name="source"),
     path("runs/<uuid:run_id>/blobs/<str:hash>", views.BlobText.as_view(), name="blob"),
+    path("library/", views.Library.as_view(), name="library"),
+    path("library/<int:collection_id>/", views.CollectionPage.as_view(), name="collection"),
+    path("library/<int:collection_id>/rename/", views.Rename.as_view(), name="rename-collection"),
+    path(
+        "library/<int:collection_id>/delete/",
+        views.DeleteCollection.as_view(),
+        name="delete-collection",
+    ),
+    path("library/<int:collection_id>/upload/", views.Upload.as_view(), name="upload"),
+    path(
+        "library/<int:collection_id>/remove/",
+        views.RemoveDocuments.as_view(),
+        name="remove-documents",
+    ),
+    path(
+        "library/<int:collection_id>/documents/<int:document_id>/",
+        views.DocumentPage.as_view(),
+        name="document",
+    ),
+    path(
+        "library/<int:collection_id>/documents/<int:document_id>/text",
+        views.DocumentText.as_view(),
+        name="document-text",
+    ),
 ]

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import bm25s
 import numpy as np
+from django.db.models import QuerySet
 
 from research.library.weigh import file_tokens, index_tokens, known_acronyms
 from research.models.library import Chunk, ChunkKind, Collection, Document
 
+_AT_ONCE = 50
+_Chunk = tuple[str, list[str], int, int]
+
 COLUMNS = ("document", "headings", "row", "start", "end", "from_byte", "to_byte")
 """Of the table of passages: where each stands in its document and in the texts' file."""
+
+
+def _with_chunks(query: QuerySet[Document]) -> Iterator[tuple[Document, list[_Chunk]]]:
+    """Yield each document with its passages, which are fetched for many at once."""
+    documents = query.iterator(chunk_size=_AT_ONCE)
+    while some := list(islice(documents, _AT_ONCE)):
+        found: dict[int, list[_Chunk]] = {document.pk: [] for document in some}
+        rows = Chunk.objects.filter(document__in=found).order_by("document", "ordinal")
+        for key, *chunk in rows.values_list("document", "kind", "headings", "start", "end"):
+            found[key].append(cast(_Chunk, tuple(chunk)))
+        yield from ((document, found[document.pk]) for document in some)
 
 
 def write(collection: Collection, folder: Path) -> None:
@@ -30,7 +47,7 @@ def write(collection: Collection, folder: Path) -> None:
         Document.objects.filter(collection=collection).select_related("archive").order_by("path")
     )
     with open(folder / "text.bin", "wb") as out:
-        for document in query.iterator(chunk_size=50):
+        for document, chunks in _with_chunks(query):
             text = document.archive.text
             outline = [[lv, a, b, text[a:b]] for lv, a, b in document.outline]
             number = len(documents)
@@ -43,10 +60,7 @@ def write(collection: Collection, folder: Path) -> None:
                     "outline": outline,
                 }
             )
-            chunks = Chunk.objects.filter(document=document).order_by("ordinal")
-            for kind, headings, start, end in chunks.values_list(
-                "kind", "headings", "start", "end"
-            ):
+            for kind, headings, start, end in chunks:
                 said = text[start:end]
                 data = said.encode("utf-8")
                 out.write(data)

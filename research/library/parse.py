@@ -15,7 +15,8 @@ from research.library.plain import read_plain
 from research.library.rst import looks_like_rst, read_rst
 from research.library.unreadable import Unreadable
 
-MAX_BYTES = 20_000_000
+MAX_BYTES = 50_000_000
+"""No file that is larger is read, whatever a site allows."""
 READING = 1
 """Raised with every change of what is read out of a file: documents are then read again."""
 

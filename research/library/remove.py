@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from django.db import transaction
-from django.db.models import F
+from collections.abc import Iterable
+from contextlib import suppress
 
-from research.library.add import BATCH_DOCUMENTS
+from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError, QuerySet
+
 from research.library.index import forget
-from research.models.library import Archive, Collection, Document
+from research.library.write import BATCH_DOCUMENTS, raise_version
+from research.models.library import Archive, Chunk, Collection, Document
 
 
-def remove_document(document: Document) -> None:
-    """Remove one document. What runs cited of it stays readable."""
-    with transaction.atomic():
-        hashed = document.archive_id
-        Collection.objects.filter(pk=document.collection_id).update(version=F("version") + 1)
-        document.delete()
-        Archive.objects.filter(pk=hashed, documents=None, sources=None).delete()
+def remove_documents(documents: QuerySet[Document]) -> int:
+    """Remove documents; return how many. What runs cited of them stays readable."""
+    rows = list(documents.values_list("pk", "collection_id", "archive_id"))
+    for at in range(0, len(rows), BATCH_DOCUMENTS):
+        some = rows[at : at + BATCH_DOCUMENTS]
+        with transaction.atomic():
+            Chunk.objects.filter(document__in=[row[0] for row in some]).delete()
+            Document.objects.filter(pk__in=[row[0] for row in some]).delete()
+            for collection_id in {row[1] for row in some}:
+                raise_version(collection_id)
+        forget_texts(row[2] for row in some)
+    return len(rows)
 
 
 def remove_collection(collection: Collection) -> int:
     """Remove a collection with its documents and index; return how many documents it had."""
-    total = 0
-    while ids := list(collection.documents.values_list("pk", flat=True)[:BATCH_DOCUMENTS]):
-        with transaction.atomic():
-            hashes = list(Document.objects.filter(pk__in=ids).values_list("archive_id", flat=True))
-            Document.objects.filter(pk__in=ids).delete()
-            Archive.objects.filter(pk__in=hashes, documents=None, sources=None).delete()
-        total += len(ids)
+    count = remove_documents(collection.documents.all())
+    Collection.objects.filter(pk=collection.pk).delete()
     forget(collection)
-    collection.delete()
-    return total
+    return count
+
+
+def forget_texts(hashes: Iterable[str]) -> None:
+    """Delete the texts of these that no document and no source has any more."""
+    with suppress(IntegrityError, ProtectedError), transaction.atomic():
+        # A run may take one up in this very moment: then they stay until the next time.
+        Archive.objects.filter(pk__in=set(hashes), documents=None, sources=None).delete()

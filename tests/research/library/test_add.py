@@ -13,10 +13,11 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
-from research.library.add import BATCH_DOCUMENTS, AddReport, add_file, add_path
+from research.library.add import AddReport, add_path
 from research.library.find import search
-from research.library.remove import remove_collection, remove_document
-from research.library.unreadable import Unreadable
+from research.library.remove import remove_collection, remove_documents
+from research.library.upload import add_file
+from research.library.write import BATCH_DOCUMENTS
 from research.models import Archive, Chunk, Collection, Document
 
 pytestmark = pytest.mark.django_db
@@ -149,17 +150,20 @@ def test_progress_is_told_file_by_file(folder: Path) -> None:
 
 def test_an_upload_is_added_replaced_and_left_alone_when_unchanged() -> None:
     collection = Collection.objects.create(name="mine")
-    assert add_file("../../a.md", b"# A\n\nA lamp warns ships at night.\n", collection).added == 1
-    assert add_file("a.md", b"# A\n\nA lamp warns ships at night.\n", collection).unchanged == 1
-    assert add_file("a.md", b"# A\n\nA horn warns ships by day.\n", collection).updated == 1
+    lamp, horn = b"# A\n\nA lamp warns ships at night.\n", b"# A\n\nA horn warns ships by day.\n"
+    sent = [("../../a.md", lamp), ("a.md", lamp), ("a.md", horn)]
+    outcomes = [add_file(name, data, collection) for name, data in sent]
+    assert [one.outcome for one in outcomes] == ["added", "unchanged", "replaced"]
+    assert {one.document_id for one in outcomes} == {Document.objects.get().pk}
     assert [row.path for row in Document.objects.all()] == ["a.md"]
     assert search([collection.pk], "horn").passages[0].text == "A horn warns ships by day."
 
 
 def test_an_upload_that_cannot_be_read_says_why() -> None:
     collection = Collection.objects.create(name="mine")
-    with pytest.raises(Unreadable, match="cannot be read"):
-        add_file("a.exe", b"MZ", collection)
+    outcome = add_file("a.exe", b"MZ", collection)
+    assert (outcome.outcome, outcome.code) == ("refused", "unsupported")
+    assert outcome.reason == "Files of the kind “.exe” cannot be read."
     assert not Document.objects.exists()
 
 
@@ -168,9 +172,9 @@ def test_documents_of_the_same_text_share_it() -> None:
     for name in ("a.md", "b.md"):
         add_file(name, b"# A\n\nA lamp warns ships at night.\n", collection)
     assert Archive.objects.count() == 1
-    remove_document(Document.objects.get(path="a.md"))
+    remove_documents(Document.objects.filter(path="a.md"))
     assert Archive.objects.count() == 1
-    remove_document(Document.objects.get(path="b.md"))
+    remove_documents(Document.objects.filter(path="b.md"))
     assert Archive.objects.count() == 0
 
 
@@ -200,7 +204,7 @@ def test_a_large_folder_is_written_in_small_transactions(
         seen.append(Document.objects.count())
         return real()
 
-    monkeypatch.setattr("research.library.add.transaction", SimpleNamespace(atomic=atomic))
+    monkeypatch.setattr("research.library.write.transaction", SimpleNamespace(atomic=atomic))
     add_path(folder, "many")
     assert sorted(set(seen)) == [0, BATCH_DOCUMENTS, 2 * BATCH_DOCUMENTS]
 
@@ -238,12 +242,12 @@ def test_the_command_adds_lists_and_removes(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     User.objects.create_user("ann")
-    call_command("library", "add", str(folder), "--collection", "sea", "--owner", "ann")
+    call_command("library", "add", str(folder), "--collection", "sea", "--user", "ann")
     call_command("library", "list")
-    call_command("library", "remove", "sea", "--owner", "ann")
+    call_command("library", "remove", "sea", "--user", "ann")
     call_command("library", "list")
     assert capsys.readouterr().out.splitlines() == [
-        "sea: 2 added, 0 updated, 0 unchanged, 0 removed, 0 skipped",
+        "sea: 2 added, 0 updated, 0 unchanged, 0 removed, 0 left out",
         "sea (ann): 2 documents",
         "sea: removed with 2 documents",
         "There are no collections yet.",
@@ -257,7 +261,7 @@ def test_the_command_names_a_collection_after_its_folder(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("add", "/nowhere/at/all"), ("remove", "nothing"), ("add", ".", "--owner", "nobody")],
+    [("add", "/nowhere/at/all"), ("remove", "nothing"), ("add", ".", "--user", "nobody")],
 )
 def test_the_command_says_what_is_not_there(arguments: tuple[str, ...]) -> None:
     with pytest.raises(CommandError, match="There is no"):
@@ -286,5 +290,5 @@ def test_files_are_read_again_once_they_are_read_in_another_way(
     (tmp_path / "lamp.md").write_text("# Lamp\n\nA lamp warns ships.\n")
     assert add_path(tmp_path, "sea").added == 1
     assert add_path(tmp_path, "sea").unchanged == 1
-    monkeypatch.setattr("research.library.add.READING", 99)
+    monkeypatch.setattr("research.library.reading.READING", 99)
     assert add_path(tmp_path, "sea").updated == 1

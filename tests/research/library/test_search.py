@@ -14,8 +14,9 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
 from research.library import index as indexing
-from research.library.add import add_file, add_path
+from research.library.add import add_path
 from research.library.find import readable_ids, search
+from research.library.upload import add_file
 from research.models import Archive, Collection, Document
 from research.tools.search.base import SearchProvider, SearchScope
 from research.tools.search.library import LibrarySearch
