@@ -1,0 +1,72 @@
+"""What an export says in words of its own."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from research.cards import RunCard
+from research.errors import told
+from research.report.document import Words
+
+VERDICTS = {
+    "supported": gettext_lazy("Supported by the passage"),
+    "partly": gettext_lazy("Partly supported"),
+    "not_found": gettext_lazy("Not found in the source"),
+}
+ENDS = {
+    "failed": gettext_lazy("Failed"),
+    "skipped": gettext_lazy("Skipped"),
+    "cancelled": gettext_lazy("Cancelled"),
+}
+"""How a task ends that answers nothing."""
+STATUSES = {
+    "queued": gettext_lazy("Queued"),
+    "running": gettext_lazy("Running"),
+    "cancelling": gettext_lazy("Cancelling"),
+    "completed": gettext_lazy("Completed"),
+    "failed": gettext_lazy("Failed"),
+    "cancelled": gettext_lazy("Cancelled"),
+}
+
+
+def words(ended: bool) -> Words:
+    """Return the words of a file, in the language that is active."""
+    return Words(
+        references=_("References"),
+        missing=_("What this report does not answer"),
+        unfinished=_("This part was not finished."),
+        empty=_("No report was written.") if ended else _("Nothing has been written yet."),
+        question=_("Question"),
+        page=_("Page"),
+    )
+
+
+def notice(run: RunCard) -> str:
+    """Return why this is not the whole report, in a sentence; nothing where it is."""
+    match run.status:
+        case "completed":
+            if run.partial or run.gaps:
+                return _("This report has gaps: its last part names what it does not answer.")
+            return ""
+        case "cancelled" | "cancelling":
+            return _("This research was cancelled. What was written until then is kept here.")
+        case "failed":
+            said = _("This research failed. What was written until then is kept here.")
+            why = told(run.code)
+            return f"{said} {why.says if why else run.message or ''} ({run.code})"
+    return _("This research has not ended yet: this is what was written so far.")
+
+
+def stripped(count: int) -> str:
+    """Return that references were taken out."""
+    return (
+        ngettext(
+            "%d reference led to no stored source and was taken out.",
+            "%d references led to no stored source and were taken out.",
+            count,
+        )
+        % count
+        if count
+        else ""
+    )
