@@ -1,11 +1,15 @@
 """The pages."""
 
-from django.urls import path
+from django.urls import include, path
 from django.views.i18n import set_language
 
 from . import views
 
+programs = [  # a token only
+    path("runs/<uuid:run_id>/export/<str:format>", views.ApiExport.as_view(), name="api-export"),
+]
 urlpatterns = [
+    path("api/", include(programs)),
     path("signin/", views.SignIn.as_view(), name="signin"),
     path("signout/", views.SignOut.as_view(), name="signout"),
     path("language/", set_language, name="set_language"),
@@ -26,7 +30,7 @@ urlpatterns = [
     path("runs/<uuid:run_id>/", views.RunPage.as_view(), name="run"),
     path("runs/<uuid:run_id>/cancel/", views.Cancel.as_view(), name="cancel"),
     path("runs/<uuid:run_id>/delete/", views.DeleteRun.as_view(), name="delete-run"),
-    path("runs/<uuid:run_id>/report.md", views.ReportMarkdown.as_view(), name="report-markdown"),
+    path("runs/<uuid:run_id>/export/<str:format>", views.Export.as_view(), name="export"),
     path("runs/<uuid:run_id>/tasks/<int:task_id>/", views.TaskPage.as_view(), name="task"),
     path("runs/<uuid:run_id>/tools/<path:tool_call_id>/", views.ToolPage.as_view(), name="tool"),
     path("runs/<uuid:run_id>/sources/<int:source_id>/", views.SourcePage.as_view(), name="source"),

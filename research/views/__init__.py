@@ -1,16 +1,19 @@
 """The pages: each a few lines around the fold, a row, or an action."""
 
 from .account import AdminSignIn, SignIn, SignOut
+from .api import ApiExport
 from .documents import DocumentPage, DocumentText, RemoveDocuments, Upload
 from .evidence import BlobText, SourcePage, ToolPage
+from .export import Export
 from .home import Home, Start
 from .library import CollectionPage, DeleteCollection, Library, Rename
 from .notes import DeleteNote, EditNote, NewNote, NotePage, Notes, NotesMarkdown
-from .runs import Cancel, DeleteRun, ReportMarkdown, RunPage, TaskPage
+from .runs import Cancel, DeleteRun, RunPage, TaskPage
 from .settings import ChangePassword, NewToken, RevokeToken, Settings
 
 __all__ = [
     "AdminSignIn",
+    "ApiExport",
     "BlobText",
     "Cancel",
     "ChangePassword",
@@ -21,6 +24,7 @@ __all__ = [
     "DocumentPage",
     "DocumentText",
     "EditNote",
+    "Export",
     "Home",
     "Library",
     "NewNote",
@@ -30,7 +34,6 @@ __all__ = [
     "NotesMarkdown",
     "RemoveDocuments",
     "Rename",
-    "ReportMarkdown",
     "RevokeToken",
     "RunPage",
     "Settings",

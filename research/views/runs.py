@@ -12,8 +12,6 @@ from research.engine.remove import remove_run
 from research.engine.work import cancel_run
 from research.faces.fragments import LANES, containers
 from research.faces.pieces import Page
-from research.state import RunState
-from streaming import log
 from streaming.exceptions import Conflict
 
 from .visible import OfRun
@@ -105,30 +103,3 @@ class DeleteRun(OfRun, TemplateView):
         except Conflict:
             return self.render_to_response(self.get_context_data(**kwargs), status=409)
         return redirect("home")
-
-
-class ReportMarkdown(OfRun, View):
-    """The report as Markdown, with a list of what it cites."""
-
-    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        """Return it as a file to keep."""
-        if not self.state.sections:
-            raise Http404("There is no report yet.")
-        response = HttpResponse(
-            report_markdown(self.state, self.run.pk), "text/markdown; charset=utf-8"
-        )
-        response["Content-Disposition"] = 'attachment; filename="report.md"'
-        return response
-
-
-def report_markdown(state: RunState, run_id: Any) -> str:
-    """Return the sections under their headings, and the sources by number."""
-    parts = ["# " + " ".join(state.run.topic.split())]
-    for section in state.report():
-        text = log.blob(run_id, section.blob) if section.blob else section.text
-        parts += [f"## {section.title}", text.strip()]
-    lines = []
-    for number, ref in sorted(state.citation_refs().items()):
-        if source := state.sources.get(ref["source_id"]):
-            lines.append(f"{number}. {source.title} — {source.uri}")
-    return "\n\n".join([*parts, *(["\n".join(lines)] if lines else [])]) + "\n"

@@ -47,6 +47,7 @@ PLACES: dict[str, Any] = {
     "tool_call_id": "c1-1",
     "source_id": 1,
     "hash": "0" * 64,
+    "format": "md",
 }
 
 
@@ -373,13 +374,7 @@ def test_a_section_too_long_for_its_event_is_shown_whole(page: Client, ada: User
     run = recorded.record(ada, [*recorded.opening(), (recorded.WRITER, section)])
     assert Blob.objects.filter(stream=run.stream).exists()
     assert "The very end." in text_of(page.get(f"/runs/{run.pk}/"))
-    assert "The very end." in text_of(page.get(f"/runs/{run.pk}/report.md"))
-
-
-def test_the_report_as_markdown_names_its_sources(page: Client, run: Run) -> None:
-    text = text_of(page.get(f"/runs/{run.pk}/report.md"))
-    assert text.startswith(f"# {recorded.TOPIC}\n\n## In short\n\n")
-    assert "1. Page 1 <script>alert(1)</script> — https://docs.example/1" in text
+    assert "The very end." in text_of(page.get(f"/runs/{run.pk}/export/md"))
 
 
 def test_a_run_whose_log_is_empty_has_a_page(page: Client, ada: User) -> None:
