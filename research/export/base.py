@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from research import sandbox
 from research.models import Run
 from research.report import markdown
-from research.report.document import Document, one_line
+from research.report.document import one_line
 from streaming.exceptions import NotFound
 
 from . import json
@@ -28,26 +28,23 @@ class Format:
     """A kind of file."""
 
     label: Any
-    extension: str
     content_type: str
     child: str = ""
     """What makes it of a `Document`, where that is left to a child process."""
 
 
 FORMATS: dict[str, Format] = {
-    "markdown": Format(_("Markdown"), "md", "text/markdown; charset=utf-8"),
-    "html": Format(
-        _("Web page"), "html", "text/html; charset=utf-8", "research.report.html:render"
-    ),
-    "pdf": Format(_("PDF"), "pdf", "application/pdf", "research.report.pdf:render"),
+    "md": Format(_("Markdown"), "text/markdown; charset=utf-8"),
+    "html": Format(_("Web page"), "text/html; charset=utf-8", "research.report.html:render"),
+    "pdf": Format(_("PDF"), "application/pdf", "research.report.pdf:render"),
     "docx": Format(
         _("Word document"),
-        "docx",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "research.report.docx:render",
     ),
-    "json": Format(_("The log, as JSON"), "json", "application/json"),
+    "json": Format(_("The log, as JSON"), "application/json"),
 }
+"""By what their files end in, which is also their name in addresses and commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +83,12 @@ def export(run_id: UUID, format: str) -> Exported:
     run = Run.objects.filter(pk=run_id).first()
     if run is None:
         raise NotFound("There is no such run.")
+    name = filename(one_line(run.topic), format)
     if format == "json":
-        return Exported(_name(run, kind), kind.content_type, lambda: json.chunks(run))
-    made = _render(kind, document(run.pk))
-    return Exported(_name(run, kind), kind.content_type, lambda: iter((made,)))
-
-
-def _render(kind: Format, report: Document) -> bytes:
-    if not kind.child:
-        return markdown.render(report)
-    made: bytes = sandbox.call(kind.child, report, limits=LIMITS, returns=bytes)
-    return made
-
-
-def _name(run: Run, kind: Format) -> str:
-    return filename(one_line(run.topic), kind.extension)
+        return Exported(name, kind.content_type, lambda: json.chunks(run))
+    report = document(run.pk)
+    if kind.child:
+        made: bytes = sandbox.call(kind.child, report, limits=LIMITS, returns=bytes)
+    else:
+        made = markdown.render(report)
+    return Exported(name, kind.content_type, lambda: iter((made,)))

@@ -23,11 +23,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare what, how and where to."""
         parser.add_argument("run", type=UUID, help="The id of the run.")
-        parser.add_argument("--format", choices=list(FORMATS), default="markdown")
+        parser.add_argument("--format", choices=list(FORMATS), default="md")
         parser.add_argument(
             "--output",
             metavar="FILE",
-            help="Where to; “-” is the standard output; without it, a file named after the question.",
+            help="Where to; “-” is the standard output. Else a file named after the question.",
         )
         parser.add_argument("--force", action="store_true", help="Replace a file that is there.")
 
