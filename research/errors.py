@@ -87,9 +87,16 @@ CODES: dict[str, Told] = {
     "too_slow": Told(_("The answer did not come in time."), THEIR_TURN),
     "unreachable": Told(_("The site cannot be reached."), THEIR_TURN),
     "bad_status": Told(_("The site answered with an error."), THEIR_TURN),
+    "bad_answer": Told(_("The site answered with something that cannot be read."), THEIR_TURN),
+    "site_busy": Told(_("The site asks to be left alone for a while."), THEIR_TURN),
     "redirect": Told(_("The site led from page to page, and to none."), THEIR_TURN),
     "broken": Told(_("The page could not be read."), THEIR_TURN),
-    "unreadable": Told(_("The page could not be read."), THEIR_TURN),
+    "unsupported": Told(_("This is a kind of file that is not read here."), THEIR_TURN),
+    "empty": Told(_("There is nothing in it."), THEIR_TURN),
+    "no_text": Told(_("There is no text in it, perhaps only pictures of text."), THEIR_TURN),
+    "protected": Told(_("It is protected by a password."), THEIR_TURN),
+    "unpacks_too_large": Told(_("This is larger than what is read here."), THEIR_TURN),
+    "binary": Told(_("This is no text."), THEIR_TURN),
     "search_down": Told(_("The search did not answer."), THEIR_TURN),
 }
 

@@ -173,6 +173,38 @@ def report() -> Iterator[Said]:
         )
 
 
+def stumbling(voice: Voice) -> Iterator[Said]:
+    """A model that thinks, a page that is read, one that is not, and somebody who comes late."""
+    guest = Voice(source_member="guest", role=Role.HUMAN_AGENT)
+    yield guest, v.Status(message="I look in.")
+    yield Voice(), v.MemberJoined(name="guest", role=Role.HUMAN_AGENT, display_name="Ada")
+    yield voice, v.LLMStarted(llm_id="l3", agent_name="researcher")
+    yield voice, v.ReasoningStarted(message_id="r3")
+    yield (
+        voice,
+        v.LLMFinished(llm_id="l3", agent_name="researcher", input_tokens=1200, output_tokens=34),
+    )
+    for number, code in enumerate((None, "unreachable"), 1):
+        call = f"c3-{number}"
+        url = f"https://pages.example/{number}"
+        yield voice, v.ToolStarted(tool_call_id=call, tool="fetch", args={"url": url})
+        if code is None:
+            found = v.SourceFound(source_id=3, title="Savepoints", uri=url, provider="fetch")
+            yield voice, found
+            yield voice, v.SourceFetched(source_id=3, hash="a" * 64, length=54_321)
+        yield (
+            voice,
+            v.ToolFinished(
+                tool_call_id=call,
+                tool="fetch",
+                status="error" if code else "ok",
+                code=code,
+                result="No answer." if code else "Savepoints nest. " * 100,
+                duration_ms=1250,
+            ),
+        )
+
+
 def whole() -> list[Said]:
     """A run from its question to its end, with a task that was begun twice and one that failed."""
     second = researcher(2, 2)
@@ -189,6 +221,7 @@ def whole() -> list[Said]:
         (second, v.NoteDeleted(note_id=22)),
         (second, v.TaskCompleted(summary="Nothing happens.", source_ids=[2])),
         (third, v.TaskStarted(title=TITLES[2], query="savepoints")),
+        *stumbling(third),
         (third, v.ErrorShown(message="The search did not answer.", code="search_down")),
         (third, v.TaskFailed(code="no_source", message="No source says anything about it.")),
         *report(),

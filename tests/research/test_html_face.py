@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from uuid import uuid4
@@ -79,7 +80,7 @@ def applied(
 cuts = st.lists(st.integers(0, len(LOG)), min_size=2, max_size=6).map(sorted)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cuts, st.sampled_from([(None, "task"), (None, "member"), (LANE, "task")]))
 def test_a_page_that_followed_equals_a_page_that_was_loaded_wherever_it_was_cut(
     places: list[int], shown: tuple[frozenset[str] | None, str]
@@ -111,6 +112,86 @@ def test_a_task_that_waits_is_nobodys() -> None:
     assert "leader" not in page_at(planned)["plan-1"][2]
     begun = next(n for n, (_, data) in enumerate(EVENTS, 1) if data.type == "task.started")
     assert "researcher-1" in page_at(begun)["plan-1"][2]
+
+
+def at(type: str, nth: int = 0) -> int:
+    """Return the `seq` of an event of this type."""
+    return [seq for seq, (_, data) in enumerate(EVENTS, 1) if data.type == type][nth]
+
+
+def words_of(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", html).split())
+
+
+def test_a_lane_tells_in_one_line_what_is_being_done_and_since_when() -> None:
+    asked = page_at(at("llm.started", 1))["now-task_1"][2]
+    assert "Asking the model" in asked and "still waiting for the model" in asked
+    assert re.search(r'data-since="\d{13}"', asked)
+    searching = words_of(page_at(at("tool.started"))["now-task_1"][2])
+    assert searching == "Searching “what on_commit promises” 1 call"
+    assert words_of(page_at(len(LOG))["now-task_1"][2]) == "2 calls · 1 note"
+    assert words_of(page_at(len(LOG))["now-task_3"][2]) == "2 calls · 1 error"
+
+
+def test_a_member_that_thinks_is_told_apart_from_one_that_waits_for_its_model() -> None:
+    html = page_at(at("reasoning.started"))["now-task_3"][2]
+    assert "Thinking" in html and "still waiting" not in html
+
+
+def test_a_members_lane_holds_what_it_did_in_every_task() -> None:
+    dom = page_at(len(LOG), group="member")
+    lanes = {name: words_of(html) for name, (into, _, html) in dom.items() if into == "team_lanes"}
+    assert len(lanes) == len(fold(None, LOG).members) == 6
+    mine = dom["tool-c1-1"][0]
+    assert dom["tool-c3-2"][0] == dom["note-11"][0] == mine != dom["tool-c2-2"][0]
+    assert "Task 3" in dom["tool-c3-2"][2]
+
+
+def test_who_speaks_before_joining_gets_a_lane_when_it_has_joined() -> None:
+    joined = at("member.joined", 5)
+    spoke = f"moment-{at('status')}"
+    assert page_at(joined - 1, group="member")[spoke][0] == "items_lead"
+    assert page_at(joined, group="member")[spoke][0].startswith("items_by_")
+
+
+def test_a_tool_that_failed_says_so_in_a_sentence_with_its_code() -> None:
+    html = page_at(len(LOG))["tool-c3-2"][2]
+    assert "The site cannot be reached. The team goes on with other sources." in html
+    assert "<code>unreachable</code>" in html and "https://pages.example/2" in html
+    assert "tool-error" not in page_at(len(LOG))["tool-c3-1"][2]
+
+
+def test_the_counts_are_those_of_what_is_there() -> None:
+    html = words_of(page_at(len(LOG))["stages"][2])
+    assert "tasks 3/3 3 sources 1 page read 1 note" in html
+    assert "2 sections" in html and "citations 2/2" in html
+
+
+def test_what_each_member_used_is_told_where_it_is_known() -> None:
+    rows = page_at(len(LOG))["usage-table"][2].split("<tr>")
+    used = {words_of(row) for row in rows}
+    assert any("researcher-1 2 1234 1.2k" in row for row in used), used
+    assert any(row.startswith("W writer 0 –") for row in used), used
+
+
+def test_the_contents_lead_to_the_sections_as_they_come() -> None:
+    begun = page_at(at("message.started", 3))["contents-list"][2]
+    assert 'href="#msg-s1"' in begun
+    done = page_at(len(LOG))["contents-list"][2]
+    assert 'href="#section-1"' in done and 'href="#section-2"' in done
+
+
+def test_a_note_leads_to_its_task_and_its_sources() -> None:
+    html = page_at(len(LOG))["notecard-11"][2]
+    assert f'href="/runs/{SCOPE.run_id}/tasks/1/"' in html
+    assert f'href="/runs/{SCOPE.run_id}/sources/1/"' in html
+
+
+def test_a_source_says_who_needs_it_and_whether_it_was_read() -> None:
+    dom = page_at(len(LOG))
+    assert 'data-task="1" data-site="docs.example" data-used="cited"' in dom["source-1"][2]
+    assert 'data-used="uncited"' in dom["source-3"][2]
+    assert "read whole, 54k characters" in dom["source-3"][2]
 
 
 def test_a_lane_shows_nothing_of_another() -> None:
@@ -203,6 +284,30 @@ def test_a_link_names_its_host_and_follows_nobody() -> None:
 def test_a_very_long_text_is_cut_into_markdown_and_plain_text() -> None:
     html = markdown("*a* " * 50_000)
     assert html.count("<em>") == 25_000 and html.count("*a*") == 25_000
+
+
+LONG = {
+    "a list of 3,000 items in six levels": "".join(
+        "  " * (n % 6) + f"- item {n} with some words that make the whole of it long\n"
+        for n in range(3000)
+    ),
+    "3,000 lists in one another": "- " * 3000 + "x",
+    "400 lists by indentation": "".join("  " * n + "- x\n" for n in range(400)),
+    "20,000 quotes in one another": ">" * 20_000 + "x",
+    "a table of 3,000 columns": ("|" + "a|" * 3000 + "\n|" + "-|" * 3000 + "\n") * 2,
+    "20,000 references": "".join(f"[a{n}]: https://x.example/{n}\n" for n in range(20_000)),
+    "a megabyte": "word *em* **b** [l](https://x.example) `c`\n\n" * 25_000,
+    "50,000 brackets": "[" * 50_000,
+    "20,000 links that are none": "[a](" * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_text_that_is_long_or_deep_is_shown_all_the_same(name: str) -> None:
+    began = time.process_time()
+    html = markdown(LONG[name])
+    assert time.process_time() - began < 3, "measured: under 1 s"
+    assert html and "<script" not in html
 
 
 def test_numbers_that_cite_nothing_stay_as_they_are() -> None:
