@@ -11,13 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from research.library.page import PAGE_LEVEL, Draft, Page
-from research.library.pdf_lines import Line, lines_of, without_running
+from research.library.pdf_lines import Line, alike, lines_of, pitch_of, without_running
 from research.library.unreadable import Unreadable
 from research.text.clean import clean_text, is_cjk
 
@@ -74,15 +73,10 @@ def _levels(pages: Sequence[Sequence[Line]]) -> dict[float, int]:
     levels: dict[float, int] = {}
     level, above = 0, math.inf
     for size in sorted((size for size in sizes if size > body * _LARGER), reverse=True):
-        if not _alike(size, above):
+        if not alike(size, above):
             level, above = min(level + 1, _LEVELS), size
         levels[size] = level
     return levels
-
-
-def _alike(one: float, other: float) -> bool:
-    """Tell whether letters are of one size; those of two scripts differ a little."""
-    return abs(one - other) < 0.06 * max(one, other) if other < math.inf else False
 
 
 @dataclass(slots=True)
@@ -107,7 +101,7 @@ class _Walk:
         last = self.lines[-1]
         return (
             not self.levels.get(last.size)
-            and _alike(last.size, first.size)
+            and alike(last.size, first.size)
             and not _END.search(last.text)
             and not _BULLET.match(first.text)
             and (first.text[0].islower() or is_cjk(first.text[0]))
@@ -128,7 +122,7 @@ class _Walk:
 
     def _opens(self, line: Line, right: float, pitch: float) -> bool:
         last = self.lines[-1]
-        if not _alike(line.size, last.size):
+        if not alike(line.size, last.size):
             return True
         if _BULLET.match(line.text):
             return True
@@ -177,16 +171,6 @@ def _edges(lines: Sequence[Line]) -> list[float]:
     return edges
 
 
-def _pitch(lines: Sequence[Line]) -> float:
-    """Return by how much a line stands below the one before, most often."""
-    steps = Counter(
-        round(2 * (a.bottom - b.bottom)) / 2
-        for a, b in pairwise(lines)
-        if _alike(a.size, b.size) and 0 < a.bottom - b.bottom < 4 * max(a.size, 1)
-    )
-    return min((step for step, n in steps.items() if n * 2 >= max(steps.values())), default=0.0)
-
-
 def _title(document: pypdfium2.PdfDocument) -> str:
     said = clean_text(str(document.get_metadata_dict().get("Title", "")))
     return "" if _JUNK_TITLE.search(said) else said.strip()[:200]
@@ -206,7 +190,7 @@ def read_pdf(data: bytes, name: str) -> Page:
         walk = _Walk(draft, _levels(pages))
         for number, lines in enumerate(pages, 1):
             walk.turn(number, lines[0] if lines else None)
-            pitch = _pitch(lines) or math.inf
+            pitch = pitch_of(lines) or math.inf
             edges = _edges(lines)
             for at, line in enumerate(lines):
                 if at:
