@@ -41,9 +41,9 @@ class Command(BaseCommand):
         find.add_argument("--collection", help="Where to look; without one, everywhere.")
         find.add_argument("--limit", type=int, default=5, help="How many passages to show.")
         listed = verbs.add_parser("list", help="List the collections, or the documents of one.")
-        listed.add_argument("collection", nargs="?")
+        listed.add_argument("name", nargs="?")
         remove = verbs.add_parser("remove", help="Remove a collection, or documents of it.")
-        remove.add_argument("collection")
+        remove.add_argument("name")
         remove.add_argument("document", nargs="*", help="Paths; without any, the collection goes.")
         for verb in (add, find, listed, remove):
             verb.add_argument("--user", help="Whose it is; without one, everybody's.")
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         return user
 
     def _collection(self, options: dict[str, Any]) -> Collection:
-        user, name = self._user(options), options["collection"]
+        user, name = self._user(options), options.get("collection") or options.get("name")
         collection = Collection.objects.filter(name=name, owner=user).first()
         if collection is None:
             whose = f" of {user}" if user else " that everybody reads"
@@ -128,7 +128,7 @@ class Command(BaseCommand):
 
     # --- look -------------------------------------------------------------------------------------
     def _list(self, options: dict[str, Any]) -> None:
-        if options["collection"]:
+        if options["name"]:
             documents = self._collection(options).documents.order_by("path")
             for path, title in documents.values_list("path", "title").iterator(chunk_size=500):
                 self.stdout.write(f"{path}  {title}")
