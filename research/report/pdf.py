@@ -47,8 +47,8 @@ def _fonts() -> typst.Fonts:
 def source(document: Document) -> str:
     """Return the document in Typst's language."""
     told = document.words
-    facts = ", ".join(map(literal, document.facts))
-    parts = [f"masthead({words(document.title or '…')}, ({facts},));\n"]
+    facts = "".join(f"{literal(fact)}, " for fact in document.facts)
+    parts = [f"masthead({words(document.title or '…')}, ({facts}));\n"]
     if document.question:
         lines = (f"{words(line)};" for line in document.question.split("\n"))
         parts.append(f"asked({{{'linebreak();'.join(lines)}}});\n")
