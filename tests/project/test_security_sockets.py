@@ -233,13 +233,7 @@ async def test_nothing_that_a_client_sends_costs_much_or_breaks_anything(
     assert "Traceback" not in server.log()
     assert " ERROR " not in server.log()
 
-
-@pytest.mark.parametrize("kind", ["daphne", "uvicorn"])
-async def test_a_text_that_is_no_utf8_ends_the_socket_and_nothing_else(
-    serve: Serve, kind: str
-) -> None:
-    server = await asyncio.to_thread(serve, kind)
-    token = json.loads(await asyncio.to_thread(shell, server, SET_UP))["ann"]
+    # What is no UTF-8 is for the server itself, which says so in its own words.
     socket = await by_token(server, token)
     await frame(socket)
     await socket.send(b"\xff\xfe{", text=True)
