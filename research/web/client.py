@@ -8,11 +8,10 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
-from typing import Any
 
 import httpcore
 
@@ -48,15 +47,14 @@ async def get(
     *,
     accept: str = "*/*",
     headers: Mapping[str, str] | None = None,
-    max_bytes: int = MAX_BYTES,
-    max_bytes_of: Mapping[str, int] | None = None,
+    max_bytes: int | Callable[[str], int] = MAX_BYTES,
     total_s: float = TOTAL_S,
 ) -> Fetched:
     """Return what is at a URL, redirects followed. Raises `WebError`.
 
-    `headers` are for the first site only. `max_bytes` counts the unpacked body; `max_bytes_of`
-    gives another limit for a content type. `total_s` is for all of it, however slowly it drips,
-    without the wait for one's turn with a site.
+    `headers` are for the first site only. `max_bytes` counts the unpacked body; a function gives it
+    for each content type, 0 for one that is not wanted. `total_s` is for all of it, however slowly
+    it drips, without the wait for one's turn with a site.
     """
     target = target_of(url)
     origin = (target.scheme, target.site)
@@ -67,9 +65,7 @@ async def get(
             began = time.monotonic()
             try:
                 async with asyncio.timeout(left):
-                    answer = await _ask(
-                        target, {"Accept": accept, **own}, max_bytes, max_bytes_of or {}
-                    )
+                    answer = await _ask(target, {"Accept": accept, **own}, max_bytes)
             except TimeoutError:
                 raise WebError("too_slow", f"It took longer than {total_s:.0f} s.") from None
             left -= time.monotonic() - began
@@ -80,7 +76,7 @@ async def get(
 
 
 async def _ask(
-    target: Target, headers: Mapping[str, str], max_bytes: int, max_bytes_of: Mapping[str, int]
+    target: Target, headers: Mapping[str, str], max_bytes: int | Callable[[str], int]
 ) -> Fetched | Target:
     """Return what one site answers: a page, or where else to look."""
     addresses = await resolve(target.host, target.port)
@@ -106,7 +102,7 @@ async def _ask(
                 "GET", target.url, headers=list(sent.items()), extensions={"timeout": timeouts}
             ) as response,
         ):
-            return await _read(target, response, max_bytes, max_bytes_of)
+            return await _read(target, response, max_bytes)
     except httpcore.TimeoutException:
         raise WebError("too_slow", f"{target.host} did not answer in time.") from None
     except (httpcore.ConnectError, httpcore.ReadError, httpcore.WriteError):
@@ -116,7 +112,7 @@ async def _ask(
 
 
 async def _read(
-    target: Target, response: Any, max_bytes: int, max_bytes_of: Mapping[str, int]
+    target: Target, response: httpcore.Response, max_bytes: int | Callable[[str], int]
 ) -> Fetched | Target:
     headers: dict[str, str] = {}
     for name, value in response.headers:
@@ -131,7 +127,9 @@ async def _read(
     if not 200 <= status < 300:
         raise WebError("bad_status", f"{target.host} answered with status {status}.", status)
     kind, charset = content_type_of(headers.get("content-type", ""))
-    most = max_bytes_of.get(kind, max_bytes)
+    most = max_bytes if isinstance(max_bytes, int) else max_bytes(kind)
+    if not most:
+        raise WebError("unsupported", f"What is there ({kind}) is no text that can be read.")
     if headers.get("content-length", "").isdecimal() and int(headers["content-length"]) > most:
         raise body.too_large(most)
     read = await body.read(response.aiter_stream(), headers.get("content-encoding", ""), most)

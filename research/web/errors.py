@@ -14,6 +14,7 @@ WebCode = Literal[
     "bad_status",
     "site_busy",  # asks to be left alone for a while
     "bad_answer",  # not what HTTP says
+    "unsupported",  # pictures, sound, archives
 ]
 
 
