@@ -29,7 +29,15 @@ def start(run: Run) -> Change:
     names = team_names(run.options)
     Member.objects.bulk_create(Member(run=run, name=name, role=role_of(name)) for name in names)
     said: list[Said] = [
-        (LEADER, v.RunStarted(topic=run.topic, language=run.language, options=run.options)),
+        (
+            LEADER,
+            v.RunStarted(
+                topic=run.topic,
+                language=run.language,
+                options=run.options,
+                parent=str(run.parent_id) if run.parent_id else None,
+            ),
+        ),
         (LEADER, v.TeamReady(team_name="research", session_id=str(run.pk))),
     ]
     said += [(LEADER, v.MemberJoined(name=name, role=role_of(name))) for name in names]

@@ -13,6 +13,7 @@ from research.models import (
     Member,
     Note,
     Run,
+    RunStatus,
     Source,
     Task,
     TaskStatus,
@@ -23,6 +24,7 @@ from research.models import (
 from streaming import log
 from streaming import vocabulary as v
 from streaming.events import Ended, Voice, decode
+from streaming.exceptions import Conflict
 from streaming.open_set import closings
 
 from .change import LEADER, Action, Change, Said, task_of, voice_of
@@ -110,6 +112,31 @@ def fail(name: str, code: str, message: str) -> Action:
             task.save(update_fields=["status", "error_code"])
             said.append((voice_of(work, task), v.TaskFailed(code=code, message=message)))
         return Change(said + end(run, work, "failed", code, message), moves=True)
+
+    return action
+
+
+def try_again(task_id: int) -> Action:
+    """Void what a failed task has brought, and let it wait for somebody who is free.
+
+    Once the report is being written that would come too late.
+    """
+
+    def action(run: Run) -> Change:
+        if run.status not in (RunStatus.RUNNING, RunStatus.PAUSED):
+            raise Conflict("This run is being stopped.", code="not_running")
+        task = Task.objects.get(run=run, task_id=task_id)
+        if task.status != TaskStatus.FAILED:
+            raise Conflict("This task has not failed.", code="not_failed")
+        if Work.objects.filter(run=run, name__startswith="write:").exists():
+            raise Conflict("The report is being written already.", code="too_late")
+        work = Work.objects.get(run=run, name=f"task:{task_id}")
+        _void(work)
+        reason = "It failed; it is tried again."
+        gone = v.AttemptDiscarded(work=work.name, attempt=work.attempt, reason=reason)
+        task.status, task.error_code = TaskStatus.PENDING, ""
+        task.save(update_fields=["status", "error_code"])
+        return Change([(LEADER, gone)], moves=True)
 
     return action
 

@@ -94,7 +94,12 @@ def next_work(
     if plan.status not in ENDED:
         return []
 
-    waiting = [task for task in tasks if f"task:{task.task_id}" not in by_name]
+    under_way = {work.name for work in works if work.status not in ENDED}
+    waiting = [
+        task
+        for task in tasks
+        if task.status == "pending" and f"task:{task.task_id}" not in under_way
+    ]
     busy = {work.member for work in works if work.kind == "task" and work.status not in ENDED}
     if waiting:
         free = [name for name in researchers if name not in busy]

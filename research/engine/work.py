@@ -20,13 +20,15 @@ from django.dispatch import Signal
 
 from research.actions import runs
 from research.actions.change import Action, Said
-from research.models import Command, Note, Run, RunStatus, Task, Work
+from research.actions.works import try_again
+from research.models import Command, Note, Run, RunStatus, Task, TaskStatus, Work, WorkStatus
 from research.options import RunOptions
+from research.team.plan import PlannedTask
 from research.team.words import word
 from research.text.language import language
 from streaming import runtime
 from streaming.events import draft
-from streaming.exceptions import BadRequest, Conflict
+from streaming.exceptions import BadRequest, Conflict, NotFound
 from streaming.log import Appender, Claim
 from streaming.models import Stream
 from streaming.text import clean
@@ -34,6 +36,7 @@ from streaming.text import clean
 from .next_work import Finish, TaskFacts, Titles, WorkFacts, next_work
 
 T = TypeVar("T")
+UNTRIED: dict[str, Any] = {"output": {}, "error_code": "", "ended_at": None}
 
 news = Signal()
 """Sent after a commit that an engine should look at: work is queued, a run is to be cancelled."""
@@ -88,12 +91,18 @@ def do(function: Callable[[], T]) -> T:
 
 
 def start_run(
-    user: Any, topic: str, options: RunOptions | None = None, key: str | None = None
+    user: Any,
+    topic: str,
+    options: RunOptions | None = None,
+    key: str | None = None,
+    parent: Run | None = None,
+    plan: Sequence[PlannedTask] | None = None,
 ) -> Started:
     """Create a run and queue its first work. The same user and key give the same run again.
 
-    Raises `BadRequest` for a topic or collection that cannot be used, and `Conflict` for a key
-    that was used for something else.
+    With a `parent` it follows that run; with a `plan` nobody is asked for one. Raises `BadRequest`
+    for a topic or collection that cannot be used, and `Conflict` for a key that was used for
+    something else.
     """
     topic = clean(topic).strip()
     if not topic:
@@ -101,7 +110,8 @@ def start_run(
     if len(topic) > TOPIC_LENGTH:
         raise BadRequest(f"A question has at most {TOPIC_LENGTH} characters.", code="too_long")
     chosen = (options or RunOptions()).resolved(user)
-    create = partial(_create, user, topic, chosen, key)
+    seed = [task.model_dump() for task in plan or ()]
+    create = partial(_create, user, topic, chosen, key, parent, seed)
     try:
         return do(create)
     except IntegrityError:  # another process was faster with the same key
@@ -113,8 +123,44 @@ def cancel_run(run_id: UUID, by: str) -> Applied:
     return do(partial(apply, run_id, runs.request_cancel(by)))
 
 
-def _create(user: Any, topic: str, options: RunOptions, key: str | None) -> Started:
-    asked = json.dumps([topic, options.model_dump(mode="json")], sort_keys=True)
+def rerun(run: Run, user: Any, key: str | None = None) -> Started:
+    """Ask the same again, as a child of a run that has ended; `Conflict` while it goes on."""
+    if not run.ended:
+        raise Conflict("This run goes on still.", code="still_running")
+    options = RunOptions.model_validate(run.options)
+    return start_run(user, run.topic, options, key, parent=run)
+
+
+def retry_task(run: Run, task_id: int, user: Any, key: str | None = None) -> Started:
+    """Do a task again that brought nothing: in a child run with that one task after the end.
+
+    While the run goes on a failed task is queued once more in place; the answer is the same run.
+    `NotFound` where there is no such task, `Conflict` where it cannot be done again (now).
+    """
+    task = Task.objects.filter(run=run, task_id=task_id).first()
+    if task is None:
+        raise NotFound("There is no such task.", code="no_task")
+    if not run.ended:
+        do(partial(apply, run.pk, try_again(task_id)))
+        return Started(run)
+    if task.status == TaskStatus.COMPLETED:
+        raise Conflict("This task has brought what it was for.", code="not_failed")
+    again = PlannedTask(title=task.title, intent=task.intent, query=task.query)
+    options = RunOptions.model_validate(run.options)
+    return start_run(user, run.topic, options, key, parent=run, plan=[again])
+
+
+def _create(
+    user: Any,
+    topic: str,
+    options: RunOptions,
+    key: str | None,
+    parent: Run | None,
+    seed: list[dict[str, Any]],
+) -> Started:
+    asked = json.dumps(
+        [topic, options.model_dump(mode="json"), str(parent and parent.pk), seed], sort_keys=True
+    )
     request_hash = hashlib.sha256(asked.encode()).hexdigest()
     with transaction.atomic():
         if key and (before := Command.objects.filter(user=user, key=key).first()):
@@ -125,6 +171,7 @@ def _create(user: Any, topic: str, options: RunOptions, key: str | None) -> Star
         run = Run.objects.create(
             stream=stream,
             user=user,
+            parent=parent,
             topic=topic,
             language=language(topic),
             options=options.model_dump(mode="json", exclude_none=True),
@@ -135,6 +182,8 @@ def _create(user: Any, topic: str, options: RunOptions, key: str | None) -> Star
                 user=user, key=key, type="start", request_hash=request_hash, run=run
             )
         appender = Appender(stream.pk)
+        if seed:
+            Work.objects.create(run=run, name="plan", member="leader", input={"tasks": seed})
         _say(appender, runs.start(run).said)
         _move(run, appender)
         appender.save()
@@ -161,9 +210,9 @@ def _move(run: Run, appender: Appender) -> None:
         )
         _say(appender, ending(run).said)
         return
-    Work.objects.bulk_create(
-        Work(run=run, name=new.name, member=new.member, input=new.input) for new in todo
-    )
+    for new in todo:  # work that was begun before is queued again, its attempts go on counting
+        fresh = {"member": new.member, "input": new.input, "status": WorkStatus.QUEUED}
+        Work.objects.update_or_create(run=run, name=new.name, defaults={**fresh, **UNTRIED})
 
 
 def _say(appender: Appender, said: Sequence[Said], claim: Claim | None = None) -> None:

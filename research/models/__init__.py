@@ -3,7 +3,7 @@
 from .account import ApiToken, Command, Scope, SignInTries
 from .evidence import Citation, Note, Source, ToolCall
 from .library import Archive, Chunk, Collection, Document
-from .run import Member, Run, RunStatus, Task, TaskStatus, Work, WorkStatus
+from .run import Member, Run, RunStatus, Steer, Task, TaskStatus, Work, WorkStatus
 
 __all__ = [
     "ApiToken",
@@ -20,6 +20,7 @@ __all__ = [
     "Scope",
     "SignInTries",
     "Source",
+    "Steer",
     "Task",
     "TaskStatus",
     "ToolCall",

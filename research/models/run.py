@@ -16,6 +16,8 @@ class RunStatus(models.TextChoices):
 
     QUEUED = "queued"
     RUNNING = "running"
+    PAUSED = "paused"
+    FINISHING = "finishing"
     CANCELLING = "cancelling"
     COMPLETED = "completed"
     FAILED = "failed"
@@ -51,6 +53,9 @@ class Run(models.Model):
     status = models.CharField(max_length=12, choices=RunStatus, default=RunStatus.QUEUED)
     error_code = models.CharField(max_length=40, blank=True)
     error_message = models.TextField(blank=True)
+    cut_short = models.BooleanField(
+        default=False, help_text="Somebody asked to have it written from what was there."
+    )
     last_note = models.PositiveIntegerField(default=0, help_text="Numbers are never used again.")
     last_source = models.PositiveIntegerField(default=0)
     last_citation = models.PositiveIntegerField(default=0)
@@ -90,7 +95,13 @@ class Work(models.Model):
     member = models.CharField(max_length=64)
     status = models.CharField(max_length=12, choices=WorkStatus, default=WorkStatus.QUEUED)
     attempt = models.PositiveIntegerField(default=0)
+    pauses = models.PositiveIntegerField(
+        default=0, help_text="Attempts that ended because the run was paused: the next goes on."
+    )
     input = models.JSONField(default=dict, blank=True, help_text="What it is to do.")
+    talk = models.JSONField(
+        null=True, blank=True, help_text="How far it has come with its model, while it is paused."
+    )
     output = models.JSONField(default=dict, blank=True, help_text="What it has made.")
     error_code = models.CharField(max_length=40, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -106,6 +117,33 @@ class Work(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Steer(models.Model):
+    """What a person said to the team while it worked."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="steers")
+    number = models.PositiveIntegerField(help_text="Its number in the run.")
+    by = models.CharField(max_length=64, help_text="The name of who said it.")
+    to = models.CharField(max_length=64, blank=True, help_text="A member; empty: all of them.")
+    text = models.TextField()
+    heard = models.JSONField(default=list, help_text="The members that were asked with it.")
+    missed = models.BooleanField(default=False, help_text="Nobody hears it any more.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="steer_number_once_a_run"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+    @property
+    def input_id(self) -> str:
+        """Return what events call it by."""
+        return f"steer_{self.number}"
 
 
 class TaskStatus(models.TextChoices):

@@ -18,8 +18,14 @@ agent = Agent(deps_type=Uses, output_type=Plan, instructions=LEADER, retries=1)
 
 
 async def plan(context: WorkContext) -> None:
-    """Split the question into tasks. A model that cannot leaves one: the question itself."""
+    """Split the question into tasks, unless they are given.
+
+    A model that cannot leaves one: the question itself.
+    """
     run = context.run
+    if seed := context.input.get("tasks"):
+        await context.act(propose(context.name, [PlannedTask(**task) for task in seed]))
+        return
     try:
         speech = Speech(context, "leader", model("leader"))
         made = await speech.converse(agent, plan_prompt(run.topic, run.language))
