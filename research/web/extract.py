@@ -13,6 +13,7 @@ from research.library.html import read_html
 from research.library.page import Draft, Page
 from research.library.parse import parse
 from research.library.plain import read_plain
+from research.library.unreadable import Unreadable
 from research.text.clean import clean_text
 
 from .article import Article, read_article
@@ -20,6 +21,8 @@ from .kinds import Kind, suffix_of
 
 MAX_CHARS = 2_000_000
 """Of the text of one page that is kept."""
+_LONG = 1_500_000
+"""From here on a page is read as it is: looking for the article would take too long."""
 _LITTLE = 250
 _LISTED = 0.5
 _PARAGRAPH = re.compile(r"\n[ \t]{0,40}\n")
@@ -57,6 +60,8 @@ def extract(body: bytes, kind: Kind, charset: str | None, url: str) -> Extracted
 
 
 def _html(text: str, url: str) -> Extracted:
+    if len(text) > _LONG:
+        return _extracted(read_html(text, url))
     article = read_article(text, url)
     page = article.page
     if len(page.text) < _LITTLE:  # no article: a form, a list, a notice; or too odd a page
@@ -85,6 +90,8 @@ def _raw(text: str, name: str) -> Page:
 
 def _extracted(page: Page, article: Article | None = None) -> Extracted:
     found = tuple(passages(page))
+    if not found:
+        raise Unreadable("no_text")
     text = page.text
     if len(text) > MAX_CHARS:
         found = tuple(passage for passage in found if passage.end <= MAX_CHARS)
