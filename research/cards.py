@@ -120,6 +120,9 @@ class SourceCard(Card, frozen=True, kw_only=True):
     context: str = ""
     hash: str | None = None  # of its text, once that was fetched and archived
     length: int = 0
+    fetched: int | None = None  # ms
+    media_type: str = ""
+    published: str = ""  # a date
 
 
 class SectionCard(Card, frozen=True, kw_only=True):

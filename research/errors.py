@@ -97,6 +97,11 @@ CODES: dict[str, Told] = {
     "protected": Told(_("It is protected by a password."), THEIR_TURN),
     "unpacks_too_large": Told(_("This is larger than what is read here."), THEIR_TURN),
     "binary": Told(_("This is no text."), THEIR_TURN),
+    "scanned": Told(_("Its pages are pictures of text."), THEIR_TURN),
+    "too_long": Told(_("This has more pages than are read here."), THEIR_TURN),
+    "fetch_limit": Told(
+        _("This run has fetched as many pages as it may."), _("It goes on with what it has.")
+    ),
     "search_down": Told(_("The search did not answer."), THEIR_TURN),
 }
 

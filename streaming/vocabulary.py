@@ -327,6 +327,8 @@ class SourceFetched(Data, type="source.fetched"):
     source_id: int
     hash: str
     length: int
+    media_type: str = ""
+    published: str = ""
 
 
 class NoteSaved(Data, type="note.saved", long="content"):

@@ -37,7 +37,13 @@ def _source_found(state: RunState, event: Event) -> None:
 @on("source.fetched")
 def _source_fetched(state: RunState, event: Event) -> None:
     data = event.data
-    archived = {"hash": data["hash"], "length": data["length"]}
+    archived = {
+        "hash": data["hash"],
+        "length": data["length"],
+        "fetched": event.ts,
+        "media_type": data.get("media_type", ""),
+        "published": data.get("published", ""),
+    }
     change(state.sources, data["source_id"], event, **archived)
 
 

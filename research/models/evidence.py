@@ -76,6 +76,13 @@ class Source(models.Model):
     uri = models.CharField(max_length=2000)
     archive = models.ForeignKey(Archive, models.PROTECT, null=True, related_name="sources")
     document = models.ForeignKey(Document, models.SET_NULL, null=True, related_name="sources")
+    fetched_at = models.DateTimeField(
+        null=True, help_text="When the page itself was read; until then the text is a glimpse."
+    )
+    media_type = models.CharField(max_length=100, blank=True)
+    published = models.CharField(max_length=10, blank=True, help_text="A date, where one is known.")
+    site = models.CharField(max_length=200, blank=True)
+    aliases = models.JSONField(default=list, help_text="URLs that lead here too.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

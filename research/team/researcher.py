@@ -8,6 +8,7 @@ from research.actions.plan import finish_task
 from research.context import RunFacts, WorkContext
 from research.llm.registry import model
 from research.models import Task
+from research.tools.fetch import fetch
 from research.tools.note import note
 from research.tools.search.tool import search
 from research.tools.use import Uses
@@ -16,7 +17,7 @@ from .prompts import RESEARCHER, task_prompt
 from .speech import Speech
 
 agent = Agent(
-    deps_type=Uses, output_type=str, instructions=RESEARCHER, tools=[search, note], retries=2
+    deps_type=Uses, output_type=str, instructions=RESEARCHER, tools=[search, fetch, note], retries=2
 )
 
 

@@ -22,6 +22,22 @@ Finish = Callable[[Run, int], Change]
 """Given the run and how many ms it took: the rows a tool writes, and its end."""
 
 
+class Retry(ModelRetry):
+    """Other arguments may do; `code` says what is wrong with these."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Failed(ToolFailed):
+    """This will not work, however it is asked; `code` says why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class Uses:
     """The uses of tools by one piece of work."""
 
@@ -51,7 +67,8 @@ class Uses:
             finish = await body(use)
             return await context.act(lambda run: finish(run, took()))
         except (ModelRetry, ToolFailed) as error:
-            await context.act(_failed(use, str(error), took(), "tool_retry"))
+            code = getattr(error, "code", "tool_retry")
+            await context.act(_failed(use, str(error), took(), code))
             raise
         except Exception:
             await context.act(_failed(use, "The tool broke.", took(), "internal"))

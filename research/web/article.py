@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import trafilatura
 from lxml import etree, html
+from trafilatura.settings import Document
 
 from research.library.page import Draft, Page, bare_heading
 from research.text.clean import clean_text
@@ -41,7 +42,7 @@ def read_article(text: str, url: str) -> Article:
         )
     except (etree.LxmlError, ValueError, RecursionError, AssertionError, TypeError, AttributeError):
         found = None  # who builds pages like this one has to do with the plain reader
-    if found is None:
+    if not isinstance(found, Document):
         return Article(Draft().page(url))
     draft = Draft()
     title = bare_heading(clean_text(found.title or ""))

@@ -19,9 +19,12 @@ WebCode = Literal[
 
 
 class WebError(Exception):
-    """A page could not be had; `message` is a sentence, `status` what the site answered with."""
+    """A page could not be had; `message` is a sentence, `status` what the site answered with.
 
-    def __init__(self, code: WebCode, message: str, status: int | None = None) -> None:
+    `code` is a `WebCode`, or one of `research.library.unreadable` for what has no text to read.
+    """
+
+    def __init__(self, code: str, message: str, status: int | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message

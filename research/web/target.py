@@ -71,9 +71,10 @@ def target_of(url: str) -> Target:
     path = quote(parts.path or "/", safe=_KEPT)
     if parts.query:
         path += "?" + quote(parts.query, safe=_KEPT)
-    if len(path) > 4 * MAX_LENGTH:
+    target = Target(parts.scheme, _host(parts.hostname or ""), port, path)
+    if len(target.url) > MAX_LENGTH:
         raise WebError("bad_url", f"A URL has at most {MAX_LENGTH} characters.")
-    return Target(parts.scheme, _host(parts.hostname or ""), port, path)
+    return target
 
 
 def _host(name: str) -> str:
