@@ -171,16 +171,26 @@ class NoteForm(forms.Form):
 
     def clean_seen(self) -> datetime | None:
         """Return when the note was changed last that the person had before them."""
-        try:
-            return datetime.fromisoformat(self.cleaned_data["seen"])
-        except ValueError:
-            return None
+        return moment_of(self.cleaned_data["seen"])
 
     def written(self) -> Written:
         """Return what was written."""
         given = self.cleaned_data
-        tags = [tag.strip() for tag in re.split("[,，、;；]", given["tags"])]
+        tags = tags_of(given["tags"])
         return Written.of(given["title"], given["content"], given["note_type"], tags)
+
+
+def tags_of(text: str) -> list[str]:
+    """Return what stands between the commas of a text, in either script."""
+    return [tag for part in re.split("[,，、;；]", text) if (tag := part.strip())]
+
+
+def moment_of(text: str) -> datetime | None:
+    """Return the moment that a hidden field holds; none where somebody wrote into it."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 class CollectionForm(forms.Form):
