@@ -86,6 +86,13 @@ def _hosts() -> Iterator[CheckMessage]:
             hint="Set PUBLIC_URL or ALLOWED_HOSTS.",
             id="project.W001",
         )
+    host = environment.host_of(settings.PUBLIC_ORIGIN)
+    if settings.PUBLIC_ORIGIN.startswith("http://") and host not in settings.LOCAL_HOSTS:
+        yield Warning(
+            "PUBLIC_URL is not https: passwords, cookies and tokens can be read on their way.",
+            hint="Put a proxy with a certificate before it, and write https:// in PUBLIC_URL.",
+            id="project.W002",
+        )
 
 
 def _addresses() -> Iterator[CheckMessage]:

@@ -46,9 +46,15 @@ class SignInBackend(ModelBackend):
             SignInTries.objects.filter(pk=key).delete()
         return user
 
-    async def aauthenticate(self, request: HttpRequest | None, **credentials: Any) -> Any:
+    async def aauthenticate(
+        self,
+        request: HttpRequest | None,
+        username: str | None = None,
+        password: str | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Do the same."""
-        return await sync_to_async(self.authenticate)(request, **credentials)
+        return await sync_to_async(self.authenticate)(request, username, password, **kwargs)
 
 
 def used_up(request: HttpRequest, name: str) -> bool:

@@ -124,8 +124,8 @@ class Subscriptions:
     async def _say_gone(self, sub: str, following: asyncio.Task[None]) -> None:
         await asyncio.wait({following})
         gone = NotFound("There is no such run.")
-        frame = {"type": "error", "id": None, "sub": sub, "code": gone.code}
-        frame |= {"message": gone.message, "retryable": False}
+        told: dict[str, Any] = {"code": gone.code, "message": gone.message, "retryable": False}
+        frame = {"type": "error", "id": None, "sub": sub, **told}
         await self._send(msgspec.json.encode(frame).decode())
 
     async def close(self) -> None:

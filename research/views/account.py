@@ -1,6 +1,5 @@
 """In and out."""
 
-from django import forms
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
@@ -34,7 +33,7 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
     authentication_form = Patient
 
-    def form_invalid(self, form: forms.Form) -> HttpResponse:
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         """Show the form again, with 429 where there are no tries left."""
         response = super().form_invalid(form)
         if form.has_error("__all__", "too_many"):

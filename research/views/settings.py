@@ -76,7 +76,7 @@ class RevokeToken(LoginRequiredMixin, View):
 
     @staticmethod
     def _own(request: HttpRequest, token_id: int) -> Any:
-        tokens = ApiToken.objects.filter(user=request.user, pk=token_id)
+        tokens = ApiToken.objects.filter(user=_user(request), pk=token_id)
         if not tokens.exists():
             raise Http404("There is no such token.")
         return tokens
@@ -103,10 +103,14 @@ def context_of(request: HttpRequest) -> dict[str, Any]:
     models = settings.RESEARCH_MODELS
     return {
         "form": TokenForm(),
-        "tokens": ApiToken.objects.filter(user=request.user, revoked_at=None),
+        "tokens": ApiToken.objects.filter(user=_user(request), revoked_at=None),
         "models": [(ROLES.get(role, role), _name(name)) for role, name in models.items()],
         "providers": getattr(settings, "SEARCH_PROVIDERS", ["library"]),
     }
+
+
+def _user(request: HttpRequest) -> Any:
+    return request.user  # signed in: every view here asks for that
 
 
 def _name(model: str) -> str:

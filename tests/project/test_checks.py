@@ -52,6 +52,10 @@ def test_the_default_engine_is_there(settings: Settings) -> None:
         ({"STREAMING": {"ACCESS": "project.nothing"}}, ["project.E010"] * 5),
         ({"STREAMING": {"NO_SUCH_NAME": 1}}, ["project.E010"]),
         ({"HOST": "0.0.0.0"}, ["project.W001"]),
+        ({"PUBLIC_ORIGIN": "http://a.example"}, ["project.W002"]),
+        ({"PUBLIC_ORIGIN": "http://a.example:8000"}, ["project.W002"]),
+        ({"PUBLIC_ORIGIN": "https://a.example"}, []),
+        ({"PUBLIC_ORIGIN": "http://127.0.0.1:8000"}, []),
         ({"HOST": "0.0.0.0", "ALLOWED_HOSTS": ["a.example"]}, []),
     ],
 )

@@ -45,7 +45,7 @@ def by_token(who: Belongings) -> Client:
 
 
 def ask(client: Client, method: str, path: str, **options: Any) -> Any:
-    given = {} if method in ("get", "head", "options") else {"data": dict(MASS)}
+    given: dict[str, Any] = {} if method in ("get", "head", "options") else {"data": dict(MASS)}
     if method in ("put", "patch", "delete"):
         given["content_type"] = "application/json"
     return getattr(client, method)(path, **given, **options)

@@ -52,7 +52,8 @@ def test_a_token_is_shown_once_and_opens_the_door(page: Client, ada: User) -> No
     token = shown_token(made)
     found = user_of_token(token)
     assert found
-    assert (found.user_id, found.scopes) == (ada.pk, {"runs:read", "notes"})
+    assert found.user_id == ada.pk
+    assert found.scopes == {"runs:read", "notes"}
     again = text_of(page.get("/settings/"))
     assert token not in again
     assert token[:8] in again and "laptop" in again and "notes, runs:read" in again
