@@ -20,7 +20,7 @@ from research.state import RunState
 from research.text.markers import strip_markers
 from streaming import log
 
-from .words import ENDS, STATUSES, VERDICTS, notice, stripped, words
+from .words import ENDS, VERDICTS, notice, status, stripped, words
 
 TITLE, QUOTE, MESSAGE = 160, 1200, 500  # characters
 LANGUAGES = {"zh": "zh-hans"}
@@ -51,7 +51,7 @@ def document_of(state: RunState, run_id: UUID, quotes: dict[int, str]) -> Docume
             question=question if title != " ".join(question.split()) else "",
             facts=[
                 _day(moment),
-                str(STATUSES.get(run.status, run.status)),
+                status(run),
                 ngettext("%d source", "%d sources", len(state.sources)) % len(state.sources),
                 ngettext("%d reference", "%d references", len(references)) % len(references),
             ],
@@ -110,13 +110,19 @@ def _references(state: RunState, quotes: dict[int, str]) -> Iterator[Reference]:
             quote=one_line(check.quote if check else quotes.get(number, ""), QUOTE),
             verdict=check.verdict if check and check.verdict in VERDICTS else "",  # type: ignore[arg-type]
             told=str(told),
-            retrieved=_("Read on %s") % _day(_moment(source.ts)) if source else "",
+            dates=_dates(source) if source else "",
         )
 
 
 def _address(source: SourceCard | None) -> str:
     """Return where a source is found by others; documents of the library are found by title."""
     return one_line(source.uri) if source and not source.uri.startswith("library:") else ""
+
+
+def _dates(source: SourceCard) -> str:
+    read = _("Read on %s") % _day(_moment(source.fetched or source.ts))
+    published = one_line(source.published, 40)
+    return f"{_('Published on %s') % published} · {read}" if published else read
 
 
 def _moment(ms: int) -> datetime:

@@ -19,15 +19,14 @@ ENDS = {
     "skipped": gettext_lazy("Skipped"),
     "cancelled": gettext_lazy("Cancelled"),
 }
-"""How a task ends that answers nothing."""
-STATUSES = {
-    "queued": gettext_lazy("Queued"),
-    "running": gettext_lazy("Running"),
-    "cancelling": gettext_lazy("Cancelling"),
-    "completed": gettext_lazy("Completed"),
-    "failed": gettext_lazy("Failed"),
-    "cancelled": gettext_lazy("Cancelled"),
-}
+"""How a run or a task ends that does not answer all."""
+
+
+def status(run: RunCard) -> str:
+    """Return where a run stands."""
+    if run.status == "completed":
+        return _("Completed")
+    return str(ENDS.get(run.status) or _("Under way"))
 
 
 def words(ended: bool) -> Words:

@@ -38,7 +38,7 @@ class Reference(Struct, frozen=True):
     quote: str = ""
     verdict: Literal["", "supported", "partly", "not_found"] = ""
     told: str = ""  # the verdict in words
-    retrieved: str = ""  # when the source was read, in words
+    dates: str = ""  # when it was published and read, in words
 
     @property
     def href(self) -> str:

@@ -67,6 +67,6 @@ def _reference(writer: Writer, reference: Reference) -> None:
         parts.run(paragraph, f"\n{reference.uri}")
     if reference.quote:
         parts.run(paragraph, f"\n“{reference.quote}”")
-    foot = " · ".join(part for part in (reference.told, reference.retrieved) if part)
+    foot = " · ".join(part for part in (reference.told, reference.dates) if part)
     if foot:
         parts.run(paragraph, f"\n{foot}", Look(soft=True, small=True))

@@ -94,8 +94,8 @@ def _reference(reference: Reference) -> str:
     if reference.told:
         kind = reference.verdict or "none"
         foot.append(f'<span class="verdict verdict-{kind}">{escape(reference.told)}</span>')
-    if reference.retrieved:
-        foot.append(f"<span>{escape(reference.retrieved)}</span>")
+    if reference.dates:
+        foot.append(f"<span>{escape(reference.dates)}</span>")
     said.append(f'<span class="foot">{" ".join(foot)}</span>')
     return f'<li id="ref-{reference.number}" value="{reference.number}">{"".join(said)}</li>'
 

@@ -81,7 +81,7 @@ def _footnote(reference: Reference) -> str:
         where,
         f"“{escape(reference.quote)}”" if reference.quote else "",
         f"— {_sentence(reference.told)}" if reference.told else "",
-        _sentence(reference.retrieved),
+        _sentence(reference.dates),
     ]
     return f"[^{reference.number}]: {' '.join(part for part in said if part)}"
 

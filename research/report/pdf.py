@@ -96,6 +96,6 @@ def _reference(reference: Reference) -> str:
         words(quote),
         literal(reference.verdict),
         words(reference.told),
-        words(reference.retrieved),
+        words(reference.dates),
     )
     return f"reference({', '.join(texts)});\n"

@@ -71,7 +71,7 @@ def reference(number: int, **changes: Any) -> Reference:
         quote="A lamp behind a lens. 透镜。",
         verdict="supported",
         told="Supported by the passage",
-        retrieved="Read on Nov. 30, 2026",
+        dates="Read on Nov. 30, 2026",
     )
     return replace(made, **changes)
 

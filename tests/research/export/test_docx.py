@@ -63,7 +63,7 @@ def test_the_text_of_a_mixed_report_is_as_it_was_written(language: str) -> None:
 
 
 @given(text=TEXT)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_every_text_is_kept(text: str) -> None:
     shown = squashed(text_of_docx(render(bare(text))))
     said = squashed("T" + reports.said(text))
@@ -71,7 +71,7 @@ def test_every_text_is_kept(text: str) -> None:
 
 
 @given(text=st.text())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 def test_no_sign_of_any_script_breaks_it(text: str) -> None:
     render(bare(printable(text)))
 

@@ -61,22 +61,8 @@ def test_no_reader_loads_or_runs_anything(payload: str) -> None:
     shown = read(
         file_of(payload, title=payload, notice=payload, question=payload, references=[evil])
     ).lower()
-    for part in (
-        "<script",
-        "<img",
-        "<iframe",
-        "<form",
-        "<base",
-        "<style",
-        "<svg",
-        "<math",
-        "<meta",
-    ):
-        assert part not in shown
-    assert (
-        "javascript:alert"
-        not in shown.replace("[x](javascript:alert(1))", "").partition('href="javascript')[1]
-    )
+    for part in ("script", "img", "iframe", "form", "base", "style", "svg", "math", "meta"):
+        assert f"<{part}" not in shown
 
 
 @given(st.text())

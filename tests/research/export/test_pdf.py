@@ -67,7 +67,7 @@ def test_nothing_in_a_text_means_anything_to_typst(text: str) -> None:
 
 
 @given(text=TEXT)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=80)
 def test_every_text_is_kept(text: str) -> None:
     shown = text_of_pdf(pdf.render(bare(text)))
     assert without_bullets(shown) == without_bullets("T" + reports.said(text))
