@@ -1,31 +1,62 @@
-"""Runs, and what they are made of."""
+"""Runs: what was asked, how it stands, and what may be done with it."""
 
 from __future__ import annotations
 
+from typing import Any
+from uuid import UUID
+
 from django.contrib import admin
-from django.db.models import Count, QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.html import format_html
+from django.core.exceptions import PermissionDenied
+from django.db.models import F, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
-from research.models import Member, Run, Task, Work
+from research.export import FORMATS, export
+from research.models import Citation, Member, Note, Run, Source, Steer, Task, ToolCall, Work
+from research.sandbox import SandboxError
+from streaming.exceptions import NotFound
+from streaming.models import EventRow
 
-from .reading import ReadOnly, RowsInline, RowsOfRun, page_of
+from .counting import count_of
+from .reading import ReadOnly, Rows, RowsInline
+from .run_actions import RunActions
+from .telling import NOTHING, as_json, line, link_to, links, list_of, state, took
+
+CHILDREN = 20  # that are shown
 
 
 class WorkInline(RowsInline):
     """The works of a run."""
 
     model = Work
-    fields = ["name", "member", "status", "attempt", "error_code", "started_at", "ended_at"]
+    fields = readonly_fields = ["name", "member", "told", "attempt", "error_code", "started_at",
+                                "took"]  # fmt: skip
+    late = ("input", "output", "talk")
+
+    @admin.display(description=_("status"))
+    def told(self, work: Work) -> SafeString | str:
+        """Return its status."""
+        return state(work.status)
+
+    @admin.display(description=_("took"))
+    def took(self, work: Work) -> str:
+        """Return how long it took."""
+        return took(work.started_at, work.ended_at)
 
 
 class TaskInline(RowsInline):
     """The tasks of a run."""
 
     model = Task
-    fields = ["task_id", "step", "title", "status", "member", "error_code"]
+    fields = readonly_fields = ["task_id", "step", "title", "told", "member", "error_code"]
+
+    @admin.display(description=_("status"))
+    def told(self, task: Task) -> SafeString | str:
+        """Return its status."""
+        return state(task.status)
 
 
 class MemberInline(RowsInline):
@@ -37,90 +68,131 @@ class MemberInline(RowsInline):
 
 
 @admin.register(Run)
-class RunAdmin(ReadOnly, admin.ModelAdmin[Run]):
+class RunAdmin(RunActions, ReadOnly, Rows):
     """Runs."""
 
-    list_display = ["topic_line", "user", "status", "task_count", "source_count", "created_at",
-                    "page"]  # fmt: skip
-    list_filter = ["status", "language", "created_at", ("user", admin.RelatedOnlyFieldListFilter)]
+    list_display = ["topic_line", "user", "told", "error_code", "took", "tasks_done",
+                    "source_count", "citation_count", "created", "page"]  # fmt: skip
+    list_filter = ["status", "error_code", "language", "created_at",
+                   ("user", admin.RelatedOnlyFieldListFilter)]  # fmt: skip
     search_fields = ["topic", "=stream__id", "user__username", "tasks__title"]
+    search_help_text = _("Words of the question, of a task, the name of a user, or the id of a run")
     list_select_related = ["user"]
     date_hierarchy = "created_at"
-    list_per_page = 50
-    fields = ["topic", "user", "status", "language", "options", "error_code", "error_message",
-              "created_at", "ended_at", "parent", "page", "rows", "log"]  # fmt: skip
+    ordering = ["-created_at"]
+    owner = "user"
+    late = ("error_message", "options")
+    fieldsets = [
+        (None, {"fields": ["topic", "user", "told", "took", "created_at", "ended_at"]}),
+        (_("Outcome"), {"fields": ["error_code", "error_message", "cut_short"]}),
+        (_("Leads to"), {"fields": ["page", "rows", "log", "files", "of_parent", "children"]}),
+        (_("Asked for"), {"fields": ["language", "told_options"]}),
+    ]
     inlines = [WorkInline, TaskInline, MemberInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         """Count what each run has brought."""
-        counts = {
-            "n_tasks": Count("tasks", distinct=True),
-            "n_sources": Count("sources", distinct=True),
-        }
-        return super().get_queryset(request).annotate(**counts)
+        rows: QuerySet[Run] = super().get_queryset(request)
+        return rows.annotate(
+            n_tasks=count_of(Task),
+            n_done=count_of(Task, status="completed"),
+            n_sources=count_of(Source),
+            n_citations=count_of(Citation),
+        )
 
-    @admin.display(description="question", ordering="topic")
+    # --- columns --------------------------------------------------------------------------------
+    @admin.display(description=_("question"), ordering="topic")
     def topic_line(self, run: Run) -> str:
         """Return the question, on one line."""
-        return " ".join(run.topic[:120].split())
+        return line(run.topic, 90) or NOTHING
 
-    @admin.display(description="tasks", ordering="n_tasks")
-    def task_count(self, run: Run) -> int:
-        """Return how many tasks it has."""
-        return int(getattr(run, "n_tasks", 0))
+    @admin.display(description=_("status"), ordering="status")
+    def told(self, run: Run) -> SafeString | str:
+        """Return its status."""
+        return state(run.status)
 
-    @admin.display(description="sources", ordering="n_sources")
-    def source_count(self, run: Run) -> int:
+    @admin.display(description=_("took"), ordering=F("ended_at") - F("created_at"))
+    def took(self, run: Run) -> str:
+        """Return how long it took, or has taken."""
+        return took(run.created_at, run.ended_at)
+
+    @admin.display(description=_("tasks done"), ordering="n_tasks")
+    def tasks_done(self, run: Any) -> str:
+        """Return how many of its tasks are done."""
+        return f"{run.n_done} / {run.n_tasks}"
+
+    @admin.display(description=_("sources"), ordering="n_sources")
+    def source_count(self, run: Any) -> int:
         """Return how many sources it found."""
-        return int(getattr(run, "n_sources", 0))
+        return int(run.n_sources)
 
-    @admin.display(description="page")
-    def page(self, run: Run) -> SafeString:
-        """Return a link to its page."""
-        return page_of(run.pk)
+    @admin.display(description=_("citations"), ordering="n_citations")
+    def citation_count(self, run: Any) -> int:
+        """Return how many citations its report has."""
+        return int(run.n_citations)
 
-    @admin.display(description="its rows")
+    # --- its own page ---------------------------------------------------------------------------
+    @admin.display(description=_("its rows"))
     def rows(self, run: Run) -> SafeString:
         """Return links to the lists of what it did and found."""
-        names = {"toolcall": "tool calls", "note": "notes", "source": "sources",
-                 "citation": "citations"}  # fmt: skip
-        parts = [
-            format_html(
-                '<a href="{}?run__exact={}">{}</a>',
-                reverse(f"admin:research_{model}_changelist"),
-                run.pk,
-                label,
-            )
-            for model, label in names.items()
-        ]
-        return format_html("{} · {} · {} · {}", *parts)
+        models = {
+            Work: _("works"),
+            Task: _("tasks"),
+            ToolCall: _("tool calls"),
+            Note: _("notes"),
+            Source: _("sources"),
+            Citation: _("citations"),
+            Steer: _("what people said"),
+        }
+        parts = [(list_of(model, label, run__exact=run.pk),) for model, label in models.items()]
+        return format_html_join(" · ", "{}", parts)
 
-    @admin.display(description="its log")
+    @admin.display(description=_("its log"))
     def log(self, run: Run) -> SafeString:
         """Return a link to its events."""
-        href = reverse("admin:streaming_eventrow_changelist")
-        return format_html('<a href="{}?stream__id__exact={}">events</a>', href, run.pk)
+        return list_of(EventRow, _("events"), stream__id__exact=run.pk)
 
+    @admin.display(description=_("as a file"))
+    def files(self, run: Run) -> SafeString:
+        """Return links to its exports."""
+        return links(
+            {
+                reverse("admin:research_run_export", args=[run.pk, name]): kind.label
+                for name, kind in FORMATS.items()
+            }
+        )
 
-@admin.register(Work)
-class WorkAdmin(RowsOfRun):
-    """Pieces of work."""
+    @admin.display(description=_("comes from"))
+    def of_parent(self, run: Run) -> SafeString | str:
+        """Return a link to the run that it continues."""
+        return link_to(run.parent)
 
-    list_display = ["name", "of_run", "member", "status", "attempt", "error_code", "started_at",
-                    "ended_at"]  # fmt: skip
-    list_filter = ["status", "error_code", "created_at"]
-    search_fields = ["name", "member", "run__topic", "=run__stream__id"]
+    @admin.display(description=_("continued by"))
+    def children(self, run: Run) -> SafeString | str:
+        """Return links to the runs that continue it."""
+        rows = Run.objects.filter(parent=run)[:CHILDREN]
+        return format_html_join(" · ", "{}", ((link_to(row),) for row in rows)) or NOTHING
 
+    @admin.display(description=_("options"))
+    def told_options(self, run: Run) -> SafeString:
+        """Return what was asked for."""
+        return as_json(run.options)
 
-@admin.register(Task)
-class TaskAdmin(RowsOfRun):
-    """Planned sub-questions."""
+    # --- as a file ------------------------------------------------------------------------------
+    def get_urls(self) -> list[URLPattern]:
+        """Add where a run is to be had as a file."""
+        view = self.admin_site.admin_view(self.export_view)
+        route = path("<uuid:run_id>/export/<slug:format>/", view, name="research_run_export")
+        return [route, *super().get_urls()]
 
-    list_display = ["title", "of_run", "task_id", "step", "status", "member", "error_code", "page"]
-    list_filter = ["status", "error_code", "run__created_at"]
-    search_fields = ["title", "query", "summary", "run__topic", "=run__stream__id"]
-
-    @admin.display(description="page")
-    def page(self, task: Task) -> SafeString:
-        """Return a link to its page."""
-        return page_of(task.run_id, "tasks", str(task.task_id))
+    def export_view(self, request: HttpRequest, run_id: UUID, format: str) -> HttpResponse:
+        """Return a run as a file, to whoever may see runs."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        try:
+            made = export(run_id, format)
+            return HttpResponse(made.data, headers=made.headers)
+        except NotFound as error:
+            raise Http404(error.message) from None
+        except SandboxError as error:
+            return HttpResponse(str(error), "text/plain; charset=utf-8", status=503)
