@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from research.models import Archive, Run, Source
 from streaming import vocabulary as v
@@ -44,7 +45,7 @@ class Archived:
     said: list[Said]
 
 
-def known_source(run_id: object, *urls: str) -> Source | None:
+def known_source(run_id: UUID, *urls: str) -> Source | None:
     """Return the source of a run that one of these URLs leads to."""
     rows = Source.objects.filter(run_id=run_id, document=None).select_related("archive")
     found = rows.filter(uri__in=urls).order_by("source_id").first()

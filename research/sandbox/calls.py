@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import logging
 import threading
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from queue import Empty, LifoQueue
@@ -54,12 +55,12 @@ class _Pool:
             self._free.put(kept)
 
     def close(self) -> None:
-        """End the keepers that are free."""
-        for _ in range(self._free.qsize()):
-            try:
-                keeper = self._free.get_nowait()
-            except Empty:
-                return
+        """End the keepers that are free; whoever asks after this starts one anew."""
+        found: list[Keeper | None] = []
+        with suppress(Empty):
+            while True:
+                found.append(self._free.get_nowait())
+        for keeper in found:
             if keeper is not None:
                 keeper.kill()
             self._free.put(None)
