@@ -35,6 +35,8 @@ class WorkContext:
     readers: Readers
     act: Callable[[Action], Awaitable[Any]]
     """Run an action, after everything that was said before it, in this work's name."""
+    talk: dict[str, Any] | None = None
+    """How far it had come with its model when its run was paused."""
 
     @property
     def number(self) -> int:

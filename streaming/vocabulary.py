@@ -58,6 +58,12 @@ class RunCancelling(Data, type="run.cancelling"):
     by: Text | None = None
 
 
+class RunFinishing(Data, type="run.finishing"):
+    """Somebody asked for the report to be written from what is there."""
+
+    by: Text | None = None
+
+
 class RunPaused(Data, type="run.paused"):
     """Somebody asked a run to wait."""
 
@@ -98,6 +104,7 @@ class TeamInteractFailed(Data, type="team.interact_failed"):
     """What a person said could not be passed on."""
 
     reason: Text
+    input_id: str | None = None
 
 
 class MemberJoined(Data, type="member.joined"):
@@ -191,7 +198,7 @@ class TaskSkipped(Data, type="task.skipped"):
 
 
 class TaskCancelled(Data, type="task.cancelled"):
-    """A task was stopped with its run."""
+    """A task was stopped: with its run, or for the report to be written."""
 
 
 # --- agents, models and what they say ----------------------------------------------------------
@@ -430,10 +437,17 @@ class InputRequested(Data, type="input.requested"):
 
 
 class InputReceived(Data, type="input.received"):
-    """A person has answered, or spoke unasked."""
+    """A person has answered, or spoke unasked, to one member or (without `to`) to all of them."""
 
     input_id: str | None = None
     text: Text
+    to: Text | None = None
+
+
+class InputHeard(Data, type="input.heard"):
+    """What a person said is in the prompts of the member that speaks, from the next one on."""
+
+    input_id: str
 
 
 class AttemptDiscarded(Data, type="attempt.discarded"):

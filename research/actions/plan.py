@@ -73,7 +73,7 @@ def finish_task(work_name: str, summary: str) -> Action:
         mine = [
             source.source_id
             for source in Source.objects.filter(run=run)
-            if [work.name, work.attempt] in source.finders
+            if any(finder == work.name for finder, _ in source.finders)
         ]
         said: list[Said] = []
         note = Note.objects.filter(run=run, task=task).order_by("note_id").first()

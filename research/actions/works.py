@@ -43,6 +43,7 @@ class Claimed:
     input: dict[str, Any]
     voice: Voice
     claim: log.Claim
+    talk: dict[str, Any] | None = None
 
 
 def claim(name: str) -> Action:
@@ -65,7 +66,9 @@ def claim(name: str) -> Action:
             begun = v.TaskStarted(title=task.title, intent=task.intent, query=task.query)
             said.append((voice, begun))
         held = log.claim(run.pk, work.name)
-        claimed = Claimed(run.pk, work.name, work.member, work.attempt, work.input, voice, held)
+        claimed = Claimed(
+            run.pk, work.name, work.member, work.attempt, work.input, voice, held, work.talk
+        )
         return Change(said, claimed)
 
     return action
@@ -79,7 +82,7 @@ def take_over(name: str) -> Action:
         if work is None or run.ended:
             return Change()
         log.claim(run.pk, work.name)  # whoever held it writes no more
-        if work.attempt >= ATTEMPTS:
+        if work.attempt - work.pauses >= ATTEMPTS:
             return fail(name, "gave_up", f"It was begun {ATTEMPTS} times and never ended.")(run)
         said = _close(work, "interrupted")
         _void(work)
@@ -116,6 +119,44 @@ def fail(name: str, code: str, message: str) -> Action:
     return action
 
 
+def put_aside(name: str, talk: dict[str, Any] | None) -> Action:
+    """Let work wait while its run is paused; `talk` is how far it has come with its model.
+
+    The answer is whether it waits: False where the run goes on again already.
+    """
+
+    def action(run: Run) -> Change:
+        work = Work.objects.filter(run=run, name=name, status=WorkStatus.RUNNING).first()
+        if work is None or run.status != RunStatus.PAUSED:
+            return Change(value=False)
+        said = _close(work, "interrupted")[:-1]
+        voice = voice_of(work, task_of(work))
+        waits = "The run is paused; it goes on from here."
+        said.append((voice, v.WorkFinished(status="interrupted", message=waits)))
+        said += _member(run, work.member, "paused", voice)
+        work.status, work.talk, work.pauses = WorkStatus.QUEUED, talk, work.pauses + 1
+        work.save(update_fields=["status", "talk", "pauses"])
+        return Change(said, True)
+
+    return action
+
+
+def stop(run: Run, work: Work) -> list[Said]:
+    """Stop work before its end; a task keeps what was noted for it."""
+    log.claim(run.pk, work.name)  # whoever carries it writes no more
+    said: list[Said] = []
+    task = task_of(work)
+    if task and task.status == TaskStatus.IN_PROGRESS:
+        task.status = TaskStatus.CANCELLED
+        task.save(update_fields=["status"])
+        said.append((voice_of(work, task), v.TaskCancelled()))
+    if work.status == WorkStatus.RUNNING:
+        return said + end(run, work, "cancelled")
+    work.status, work.ended_at = WorkStatus.CANCELLED, timezone.now()
+    work.save(update_fields=["status", "ended_at"])
+    return said + _member(run, work.member, "ready", voice_of(work, task))
+
+
 def try_again(task_id: int) -> Action:
     """Void what a failed task has brought, and let it wait for somebody who is free.
 
@@ -149,8 +190,8 @@ def end(
     voice = voice_of(work, task_of(work))
     said.append((voice, v.WorkFinished(status=status, code=code, message=message)))
     said += _member(run, work.member, "ready", voice)
-    work.status, work.ended_at = WorkStatus(status), timezone.now()
-    work.save(update_fields=["status", "ended_at", "output", "error_code"])
+    work.status, work.ended_at, work.talk = WorkStatus(status), timezone.now(), None
+    work.save(update_fields=["status", "ended_at", "output", "error_code", "talk"])
     return said
 
 

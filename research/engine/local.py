@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 LOOK_S = 0.5  # how often the database is asked, besides at each bell
 STOP_S = 1.5  # how long a cancelled run's tasks may take to end
 TOGETHER = 64  # works that are carried side by side
+STOPPING = (RunStatus.CANCELLING, RunStatus.FINISHING)
 
 
 class LocalEngine:
@@ -45,7 +46,7 @@ class LocalEngine:
         self._loop = asyncio.get_running_loop()
         self._main: asyncio.Task[None] | None = None
         self._carried: dict[UUID, dict[str, asyncio.Task[None]]] = defaultdict(dict)
-        self._cancelling: dict[UUID, asyncio.Task[None]] = {}
+        self._stopping: dict[UUID, asyncio.Task[None]] = {}
 
     @property
     def leading(self) -> bool:
@@ -62,7 +63,7 @@ class LocalEngine:
         """End every task, then let go of the lock: the next process takes the work over."""
         news.disconnect(self._ring)
         tasks = [task for carried in self._carried.values() for task in carried.values()]
-        tasks += [*self._cancelling.values(), *([self._main] if self._main else [])]
+        tasks += [*self._stopping.values(), *([self._main] if self._main else [])]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -109,19 +110,19 @@ class LocalEngine:
         await self._runtime.writer.call(partial(epoch.renew_after_power_loss, self._path.parent))
 
     async def _look(self) -> None:
-        """Take over what nobody carries, cancel what is to be cancelled, carry what is queued."""
-        queued, cancelling, running = await self._runtime.readers.run(_due)
+        """Take over what nobody carries, stop what is to be stopped, carry what is queued."""
+        queued, stopping, running = await self._runtime.readers.run(_due)
         for run_id, name in running:
             if name not in self._carried.get(run_id, {}):
                 await self._take_over(run_id, name)
-        for run_id in cancelling:
-            if run_id not in self._cancelling:
-                self._cancelling[run_id] = self._spawn(self._cancel(run_id), f"cancel {run_id}")
+        for run_id in stopping:
+            if run_id not in self._stopping:
+                self._stopping[run_id] = self._spawn(self._stop(run_id), f"stop {run_id}")
         under_way = sum(len(carried) for carried in self._carried.values())
         for run_id, name in queued:
             if under_way >= TOGETHER:
                 return
-            if name in self._carried[run_id] or run_id in self._cancelling:
+            if name in self._carried[run_id] or run_id in self._stopping:
                 continue
             task = self._spawn(self._carry(run_id, name), f"{name} of {run_id}")
             self._carried[run_id][name] = task
@@ -152,28 +153,42 @@ class LocalEngine:
                 del self._carried[run_id]
             self._bell.set()
 
-    async def _cancel(self, run_id: UUID) -> None:
-        """Stop the tasks of a run, and end it; whoever does not stop in time writes no more."""
+    async def _stop(self, run_id: UUID) -> None:
+        """Stop the tasks of a run, then end it or have its report written, as was asked.
+
+        Whoever does not stop in time writes no more.
+        """
         try:
+            if not await self._runtime.readers.run(_is_stopping, run_id):
+                return  # it was stopped already when this was asked for
             tasks = list(self._carried.get(run_id, {}).values())
             for task in tasks:
                 task.cancel()
             if tasks:
                 await asyncio.wait(tasks, timeout=STOP_S)
-            await self._runtime.writer.call(partial(apply, run_id, runs.finish_cancel))
+            await self._runtime.writer.call(partial(apply, run_id, runs.stopped))
         except LogError as error:
-            logger.warning("the end of %s is not written yet: %s", run_id, error)
+            logger.warning("the stop of %s is not written yet: %s", run_id, error)
         finally:
-            self._cancelling.pop(run_id, None)
+            self._stopping.pop(run_id, None)
+            self._bell.set()
 
 
 Named = list[tuple[UUID, str]]
 
 
 def _due() -> tuple[Named, list[UUID], Named]:
-    """Return the queued work, the runs to be cancelled, and the work that is under way."""
-    works_of_running = Work.objects.filter(run__status=RunStatus.RUNNING).order_by("pk")
-    queued = works_of_running.filter(status=WorkStatus.QUEUED).values_list("run_id", "name")
-    running = works_of_running.filter(status=WorkStatus.RUNNING).values_list("run_id", "name")
-    cancelling = Run.objects.filter(status=RunStatus.CANCELLING).values_list("pk", flat=True)
-    return list(queued[: 4 * TOGETHER]), list(cancelling), list(running)
+    """Return the queued work, the runs to be stopped, and the work that is under way.
+
+    Work of a paused run stays queued; what of it still goes on is taken over as any other.
+    """
+    works = Work.objects.order_by("pk").values_list("run_id", "name")
+    queued = works.filter(status=WorkStatus.QUEUED, run__status=RunStatus.RUNNING)
+    carried = (RunStatus.RUNNING, RunStatus.PAUSED)
+    running = works.filter(status=WorkStatus.RUNNING, run__status__in=carried)
+    stopping = Run.objects.filter(status__in=STOPPING).values_list("pk", flat=True)
+    return list(queued[: 4 * TOGETHER]), list(stopping), list(running)
+
+
+def _is_stopping(run_id: UUID) -> bool:
+    return Run.objects.filter(pk=run_id, status__in=STOPPING).exists()

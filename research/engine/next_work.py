@@ -141,7 +141,7 @@ def next_work(
     if verify.status not in ENDED:
         return []
     gaps = [task.task_id for task in tasks if task.status != "completed"]
-    partial = any(work.status == "failed" for work in works)
+    partial = any(work.status in ("failed", "cancelled") for work in works)
     return Finish(True, gaps=gaps, partial=partial)
 
 
@@ -151,9 +151,13 @@ def _failure(work: WorkFacts, code: str, message: str) -> Finish:
 
 
 def outline(tasks: Sequence[TaskFacts], titles: Titles) -> list[Section]:
-    """Return the sections of the report: the answer first, then each task that found something."""
+    """Return the sections of the report: the answer first, then each task that found something.
+
+    A task that was stopped has found what it noted.
+    """
     lead = Section("lead", titles.lead, "Answer the question.", None)
-    found = sorted((task for task in tasks if task.status == "completed"), key=lambda t: t.step)
+    brought = [t for t in tasks if t.status == "completed" or (t.status == "cancelled" and t.noted)]
+    found = sorted(brought, key=lambda t: t.step)
     if len(tasks) == 1:  # its title is the report's own
         return [lead, *(Section("task", titles.detail, t.intent, t.task_id) for t in found)]
     return [lead, *(Section("task", t.title, t.intent, t.task_id) for t in found)]

@@ -17,6 +17,7 @@ from research.context import RunFacts, WorkContext
 from research.llm.errors import typed
 from research.models import Run
 from research.team import leader, researcher, verifier, writer
+from research.team.talk import PutAside
 from streaming.exceptions import LogError
 from streaming.handler import StreamHandler
 from streaming.runtime import Runtime
@@ -75,10 +76,13 @@ async def perform(runtime: Runtime, claimed: Claimed) -> None:
                 StreamHandler(sink, voice=claimed.voice),
                 runtime.readers,
                 act,
+                claimed.talk,
             )
             await PERFORMERS[claimed.name.partition(":")[0]](context)
         except LogError:
             raise
+        except PutAside:
+            pass  # it waits in the queue for its run to go on
         except Exception as error:
             code, message = typed(error)
             if code == "internal":

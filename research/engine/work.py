@@ -204,7 +204,7 @@ def _move(run: Run, appender: Appender) -> None:
     todo = next_work(names, works, tasks, titles)
     if isinstance(todo, Finish):
         ending = (
-            runs.complete(todo.gaps, todo.partial)
+            runs.complete(todo.gaps, todo.partial or run.cut_short)
             if todo.completed
             else runs.fail(todo.code, todo.message)
         )

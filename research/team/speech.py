@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from pydantic_ai import Agent
 from pydantic_ai import messages as m
 from pydantic_ai.models import Model
 from pydantic_ai.usage import UsageLimits
 
+from research.actions.steer import hear, waits
+from research.actions.works import put_aside
 from research.context import WorkContext
+from research.models import Run, RunStatus
 from research.tools.use import Uses
 from streaming import vocabulary as v
 from streaming.handler import MessageKind, StreamHandler
+
+from .prompts import steer_prompt
+from .talk import PutAside, Talk
 
 Out = TypeVar("Out")
 
@@ -31,6 +38,7 @@ class Speech:
         self._as: tuple[MessageKind, str | None, int | None] = ("text", None, None)
         self._messages: dict[int, str] = {}
         self._thoughts: dict[int, tuple[str, list[str]]] = {}
+        self._known: set[int] = set()
 
     async def converse(
         self,
@@ -41,14 +49,25 @@ class Speech:
         title: str | None = None,
         section: int | None = None,
     ) -> Out:
-        """Run the agent to its end, and return its output."""
+        """Run the agent to its end, and return its output; `PutAside` where its run is paused.
+
+        A talk that was put aside goes on where it was, and takes no prompt.
+        """
         agent_id = await self.handler.start_agent(self.agent_name, self.context.member)
         self._as = (kind, title, section)
+        before = Talk.of(self.context.talk)
+        self._known = set(before.steers)
         async with agent.iter(
-            prompt, deps=Uses(self.context), model=self.model, usage_limits=LIMITS
+            None if before.messages else prompt,
+            message_history=before.messages or None,
+            deps=Uses(self.context),
+            model=self.model,
+            usage=before.usage,
+            usage_limits=LIMITS,
         ) as run:
             async for node in run:
                 if Agent.is_model_request_node(node):
+                    await self._heed(node, run.ctx.state)
                     await self._request(node, run.ctx)
                 elif Agent.is_call_tools_node(node):
                     async with node.stream(run.ctx) as events:
@@ -58,6 +77,22 @@ class Speech:
             output = run.result.output
         await self.handler.end_agent(self.agent_name, agent_id)
         return output
+
+    async def _heed(self, node: Any, state: Any) -> None:
+        """Before a model is asked: wait where the run is paused, and add what people said."""
+        context, known = self.context, self._known
+        paused, steered = await context.readers.run(
+            _news, context.run.id, context.member, tuple(known)
+        )
+        if paused:
+            talk = Talk([*state.message_history, node.request], known, state.usage)
+            if await context.act(put_aside(context.name, talk.kept())):
+                raise PutAside
+        if steered:
+            told = await context.act(hear(context.name, tuple(known)))
+            parts = [m.UserPromptPart(steer_prompt(item.by, item.text)) for item in told]
+            node.request = replace(node.request, parts=[*node.request.parts, *parts])
+            known.update(item.number for item in told)
 
     async def _request(self, node: Any, ctx: Any) -> None:
         await self.handler.start_llm(self.agent_name, model=self.model.model_name)
@@ -126,3 +161,9 @@ class Speech:
                     code="bad_arguments",
                 )
                 await self.handler.say(refused)
+
+
+def _news(run_id: UUID, member: str, known: tuple[int, ...]) -> tuple[bool, bool]:
+    """Return whether the run is paused, and whether something was said that is not known."""
+    paused = Run.objects.filter(pk=run_id, status=RunStatus.PAUSED).exists()
+    return paused, waits(run_id, member, known)

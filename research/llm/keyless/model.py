@@ -25,9 +25,9 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
-from research.llm.keyless.planning import plan
+from research.llm.keyless.planning import MOST, Step, plan
 from research.llm.keyless.prompts import read_prompt
-from research.llm.keyless.researching import research
+from research.llm.keyless.researching import research, steers
 from research.llm.keyless.writing import write
 
 NAME = "keyless"
@@ -48,7 +48,9 @@ def _plans(params: ModelRequestParameters) -> str | None:
 
 def _plan(messages: Sequence[ModelMessage], tool: str) -> list[ModelResponsePart]:
     prompt = read_prompt(messages)
-    answer = {"tasks": [asdict(step) for step in plan(prompt.question, prompt.language)]}
+    steps = plan(prompt.question, prompt.language)
+    steps += [Step(text[:300], "", text) for text in steers(prompt)][: max(0, MOST - len(steps))]
+    answer = {"tasks": [asdict(step) for step in steps]}
     if tool:
         return [ToolCallPart(tool, answer)]
     part = ToolCallPart("plan", answer)

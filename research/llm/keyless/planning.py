@@ -10,6 +10,7 @@ from research.llm.keyless.questions import Part, parts
 from research.text.language import Language
 
 _MAX_TASKS = 4
+MOST = 8  # that a plan may hold, with what people ask for besides
 _OPENING = re.compile(r"[a-z]{2,12} ")
 _MAX_WORDS = 4
 _FACETS = 1

@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
 from research.text.language import Language, language
 
 _TAG = re.compile(
-    r"<(question|language|task|intent|query|section|note|source|written)((?: "
+    r"<(question|language|task|intent|query|section|note|source|written|steer)((?: "
     r"\w+=\"[^\"]*\")*)>([^<]*)</\1>"
 )
 _ATTRIBUTE = re.compile(r' (\w+)="([^"]*)"')

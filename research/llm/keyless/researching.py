@@ -13,6 +13,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
 )
 
+from research.llm.keyless.browsing import worth_fetching
 from research.llm.keyless.candidates import is_debris
 from research.llm.keyless.choose import choose
 from research.llm.keyless.evidence import (
@@ -30,6 +31,7 @@ from research.llm.keyless.questions import kind_of, parts
 from research.llm.keyless.quoting import EXTENDED, EXTENDED_ZH, Quote, overlaps, quote, without
 from research.llm.keyless.rank import Ranker, Scored
 from research.text.markers import strip_markers
+from research.text.tokens import content
 
 _ROUNDS = 2
 _MAX_QUERIES = 3
@@ -38,11 +40,15 @@ _SHOWN = 3
 _WEAK = 0.35
 _FACET_OWN = 0.6
 _FLOOR = 0.45
+_ANSWERS = 0.75
+_ANSWERED = 2
+"""So many sentences that say so much of what is asked: then nothing is fetched from the web."""
 _COMPARED = 1.5
 _NOTHING = {
     "en": "No passage that was found answers this.",
     "zh": "没有找到能回答这一点的内容。",
 }
+STEERED = "steered"
 _OUTLINE = {"en": "In outline", "zh": "概览"}
 
 
@@ -54,6 +60,15 @@ def _calls(messages: Sequence[ModelMessage], tool: str) -> list[dict[str, Any]]:
         for part in message.parts
         if isinstance(part, ToolCallPart) and part.tool_name == tool
     ]
+
+
+def _answers_search(messages: Sequence[ModelMessage]) -> bool:
+    """Tell whether the last thing that was done is a search."""
+    last = next((item for item in reversed(messages) if isinstance(item, ModelResponse)), None)
+    parts_of_last = last.parts if last else ()
+    return any(
+        isinstance(part, ToolCallPart) and part.tool_name == "search" for part in parts_of_last
+    )
 
 
 def _facet(prompt: Prompt) -> Facet:
@@ -122,6 +137,18 @@ def _enough(ranked: Sequence[Scored], facet: Facet, main: bool) -> bool:
     return len(fitting) >= 2 or (main and bool(ranked))
 
 
+def _to_fetch(prompt: Prompt, evidence: Evidence, tried: Sequence[str]) -> list[str]:
+    """Return the pages to read: some, once, where what was found does not say what is asked."""
+    if tried or not evidence.pages:
+        return []
+    query = _query(prompt, evidence, _facet(prompt))
+    ranked = Ranker(evidence).rank(query)
+    if sum(item.own >= _ANSWERS for item in ranked) >= _ANSWERED:
+        return []
+    wanted = content(f"{prompt.text('query')} {prompt.text('task')}")
+    return worth_fetching(evidence.pages, wanted, tried)
+
+
 def _note(title: str, lines: Sequence[str], kind: str, tags: Sequence[str]) -> ToolCallPart:
     return ToolCallPart(
         "note",
@@ -180,23 +207,57 @@ def _summary(prompt: Prompt, notes: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines[:_SHOWN]) or _NOTHING[prompt.language]
 
 
+def steers(prompt: Prompt) -> list[str]:
+    """Return what people asked for in words that can be searched for."""
+    texts = (" ".join(item.text.split())[:500] for item in prompt.all("steer"))
+    return [text for text in dict.fromkeys(texts) if query_words(text)]
+
+
+def _steered_notes(
+    prompt: Prompt, messages: Sequence[ModelMessage], notes: Sequence[dict[str, Any]]
+) -> list[ModelResponsePart]:
+    """Return the note calls for what was found of what people asked for; each is tried once."""
+    told = {str(note.get("title", "")) for note in notes}
+    evidence = read_evidence(search_returns(messages))
+    calls: list[ModelResponsePart] = []
+    for text in steers(prompt):
+        if text[:300] in told or not evidence.passages:
+            continue
+        facet = ORDER[kind_of(text, prompt.language)][0]
+        query = make_query(evidence, text, text, facet, prompt.language)
+        ranker = Ranker(evidence)
+        if quotes := find_quotes(ranker.rank(query), query, _SHOWN, ranker.lists):
+            calls.append(_note(text, [item.line() for item in quotes], "finding", [STEERED]))
+    return calls
+
+
 def research(messages: Sequence[ModelMessage]) -> list[ModelResponsePart]:
     """Return what a researcher does next, from the conversation so far."""
     prompt = read_prompt(messages)
     notes = _calls(messages, "note")
+    asked = [str(call.get("query", "")) for call in _calls(messages, "search")]
+    unasked = [text for text in steers(prompt) if text not in asked]
+    if asked and unasked:
+        return _search(unasked)
+    more = notes and _answers_search(messages)
+    if more and (calls := _steered_notes(prompt, messages, notes)):
+        return calls
     if notes:
         return [TextPart(_summary(prompt, notes))]
-    asked = [str(call.get("query", "")) for call in _calls(messages, "search")]
     if not asked:
-        queries = _queries(prompt)
+        queries = [*_queries(prompt), *unasked]
         return _search(queries) if queries else [TextPart(_NOTHING[prompt.language])]
-    evidence = read_evidence(search_returns(messages))
+    tried = [str(call.get("url", "")) for call in _calls(messages, "fetch")]
+    evidence = read_evidence(search_returns(messages), snippets=bool(tried))
+    if pages := _to_fetch(prompt, evidence, tried):
+        return [ToolCallPart("fetch", {"url": url}) for url in pages]
     rounds = sum(
         any(isinstance(part, ToolCallPart) and part.tool_name == "search" for part in message.parts)
         for message in messages
         if isinstance(message, ModelResponse)
     )
     calls = _notes(prompt, evidence) if evidence.passages else []
+    calls += _steered_notes(prompt, messages, [])
     if calls:
         return calls
     again = _retry_queries(prompt, asked, evidence) if not evidence.passages else []

@@ -136,6 +136,12 @@ def _unique(lines: Sequence[Line], prompt: Prompt) -> list[Line]:
     return kept
 
 
+def _steered(lines: list[Line], prompt: Prompt) -> list[Line]:
+    """Return the lines with those first that speak of what a person asked for."""
+    asked = content(" ".join(item.text for item in prompt.all("steer")))
+    return sorted(lines, key=lambda line: -len(line.words & asked)) if asked else lines
+
+
 def _outlined(notes: Sequence[Tagged], language: Language) -> list[str]:
     for note in notes:
         if _is_outline(note):
@@ -177,12 +183,15 @@ def _lead(prompt: Prompt) -> str:
     # Researchers work side by side: their notes come in any order, the plan's order is the tasks'.
     tasks = sorted({note.attributes.get("task", "") for note in findings}, key=_task_number)
     by_task = {
-        task: [
-            line
-            for note in findings
-            if note.attributes.get("task", "") == task
-            for line in _lines(note)
-        ]
+        task: _steered(
+            [
+                line
+                for note in findings
+                if note.attributes.get("task", "") == task
+                for line in _lines(note)
+            ],
+            prompt,
+        )
         for task in tasks
     }
     if not any(by_task.values()):
@@ -220,7 +229,7 @@ def _section(prompt: Prompt) -> str:
     own = [note for note in notes if note.attributes.get("task", "") == task] or (
         notes if not task else []
     )
-    lines = [line for note in own for line in _lines(note)]
+    lines = _steered([line for note in own for line in _lines(note)], prompt)
     if not lines:
         return _NOTHING[language]
     fresh = _unique(lines, prompt)[:_SECTION_LINES]
