@@ -55,6 +55,8 @@ class Exported:
     content_type: str
     chunks: Callable[[], Iterator[bytes]]
     """Reads it piece by piece: a log may be larger than what one likes to hold."""
+    size: int | None = None
+    """In bytes, where that is known before it is read."""
 
     @property
     def data(self) -> bytes:
@@ -64,7 +66,8 @@ class Exported:
     @property
     def headers(self) -> dict[str, str]:
         """Return what HTTP says of it: a file to keep, never a page of this site."""
-        return {
+        size = {} if self.size is None else {"Content-Length": str(self.size)}
+        return size | {
             "Content-Type": self.content_type,
             "Content-Disposition": disposition(self.filename),
             "X-Content-Type-Options": "nosniff",
@@ -91,4 +94,4 @@ def export(run_id: UUID, format: str) -> Exported:
         made: bytes = sandbox.call(kind.child, report, limits=LIMITS, returns=bytes)
     else:
         made = markdown.render(report)
-    return Exported(name, kind.content_type, lambda: iter((made,)))
+    return Exported(name, kind.content_type, lambda: iter((made,)), len(made))

@@ -9,7 +9,7 @@ from research.models import Run
 from streaming import log
 from streaming.models import Blob
 
-PAGE = 1000  # events that are read at a time
+PAGE = 500  # events that are read at a time
 FORMAT = "soundings.run/1"
 
 

@@ -32,7 +32,7 @@ def parse(text: str) -> list[Token]:
         cut = text.rfind("\n\n", LONGEST // 2, LONGEST)
         cut = LONGEST if cut < 0 else cut
     try:
-        blocks = list(_markdown().parse(text[:cut], BlockState())[0])
+        blocks: list[Any] = list(_markdown().parse(text[:cut], BlockState())[0])
     except RecursionError:
         blocks, cut = [], 0
     return [*blocks, *_plain(text[cut:])]

@@ -54,7 +54,7 @@ class ForPrograms(View):
     ) -> JsonResponse:
         """Say so as JSON."""
         response = problem(405, "method_not_allowed", "This is not done by this method.")
-        response["Allow"] = ", ".join(self._allowed_methods())
+        response["Allow"] = super().http_method_not_allowed(request, *args, **kwargs)["Allow"]
         return response
 
 

@@ -46,5 +46,6 @@ def as_file(request: HttpRequest, made: Exported) -> HttpResponseBase:
 
 async def _pieces(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
     """Read the next piece only when the one before is on its way."""
-    while (piece := await sync_to_async(next)(chunks, None)) is not None:
+    read = sync_to_async(lambda: next(chunks, None))
+    while (piece := await read()) is not None:
         yield piece

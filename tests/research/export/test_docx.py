@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 import docx
@@ -32,14 +33,20 @@ SIGNS = "#$\\@<>*_`~[](){}!|&;:=+-'\"/^%. \n\t"
 TEXT = st.text(st.sampled_from([*SIGNS, *"abcXYZ", *"灯塔如何，。“”", "é", "ß", "😀", "✅", "→"]))
 
 
+def number_of(paragraph: Paragraph) -> Any:
+    """Return of which list, and at which level, a paragraph is an item."""
+    properties: Any = paragraph._p.pPr
+    return properties.numPr
+
+
 def paragraphs(data: bytes) -> list[Paragraph]:
     return docx.Document(BytesIO(data)).paragraphs
 
 
 def style_of(paragraph: Paragraph) -> str:
     style = paragraph.style
-    assert style is not None and style.name is not None
-    return style.name
+    assert style is not None
+    return str(style.name)
 
 
 def links_of(data: bytes) -> dict[str, list[str]]:
@@ -83,7 +90,7 @@ def test_headings_lists_tables_quotes_and_code_are_real() -> None:
     assert shown["Lighthouses"] == "Title" and shown["In short"] == "Heading 1"
     assert shown["Two"] == "Heading 2" and shown["References"] == "Heading 1"
     assert (shown["c"], shown["d"]) == ("Quote", "Code")
-    items = {p.text: p._p.pPr.numPr for p in paragraphs(data) if p.text in ("a", "b")}
+    items = {p.text: number_of(p) for p in paragraphs(data) if p.text in ("a", "b")}
     assert [items[name].ilvl.val for name in ("a", "b")] == [0, 1]
     assert items["a"].numId.val != items["b"].numId.val
     (table,) = docx.Document(BytesIO(data)).tables
@@ -96,7 +103,7 @@ def test_each_numbered_list_begins_with_its_own_number() -> None:
     starts = {}
     for paragraph in paragraphs(data):
         if paragraph.text in ("a", "c"):
-            number = paragraph._p.pPr.numPr.numId.val
+            number = number_of(paragraph).numId.val
             (item,) = numbering.xpath(f"w:num[@w:numId='{number}']")
             starts[paragraph.text] = item.find(f".//{qn('w:startOverride')}").get(qn("w:val"))
     assert starts == {"a": "1", "c": "7"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pypdfium2 import raw
 
 from research.report import pdf
-from research.report.document import Section
+from research.report.document import Gap, Section
 from research.report.typeset import literal
 from tests.research.export import reports
 from tests.research.export.reports import MIXED, MIXED_SAYS, bare, report, squashed, text_of_pdf
@@ -121,7 +121,7 @@ def test_hostile_words_everywhere_are_only_words() -> None:
         question=EVIL,
         facts=[EVIL],
         notice=EVIL,
-        gaps=[reports.Gap(EVIL, EVIL)],
+        gaps=[Gap(EVIL, EVIL)],
         references=[
             reports.reference(n, title=EVIL, uri=EVIL, context=EVIL, quote=EVIL, told=EVIL)
             for n in (1, 2, 3)
