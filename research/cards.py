@@ -25,9 +25,12 @@ class Card(Struct, frozen=True, kw_only=True):
 
 
 class RunCard(Card, frozen=True, kw_only=True):
-    """The run as a whole."""
+    """The run as a whole. It is `pausing` until nobody works any more, then `paused`."""
 
     status: str = "queued"
+    parent: str | None = None  # the run that it follows
+    paused: int | None = None  # since when it is paused, ms
+    waited: int = 0  # for how long it was paused before, ms
     topic: str = ""
     language: str = "en"
     options: dict[str, Any] = {}
@@ -37,6 +40,11 @@ class RunCard(Card, frozen=True, kw_only=True):
     partial: bool = False
     gaps: list[int] = []
     ended: int | None = None  # ms
+
+    @property
+    def clock(self) -> int:
+        """Return when it would have begun if it had never been paused, in ms."""
+        return self.ts + self.waited
 
 
 class TaskCard(Card, frozen=True, kw_only=True):
@@ -158,3 +166,7 @@ class MomentCard(Card, frozen=True, kw_only=True):
     text: str = ""
     code: str | None = None
     seconds: float | None = None
+    input_id: str | None = None  # of what a person said
+    to: str | None = None  # the member it was said to; None: all of them
+    heard: list[str] = []  # the members that were asked with it
+    missed: bool = False  # nobody hears it any more

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from uuid import UUID
 
 from research.models import Member, Run, RunStatus, Steer, Task, TaskStatus, Work, WorkStatus
 from streaming import vocabulary as v
@@ -67,7 +68,7 @@ def steer(by: str, text: str, to: str = "") -> Action:
     return action
 
 
-def waits(run_id: object, member: str, known: Collection[int]) -> bool:
+def waits(run_id: UUID, member: str, known: Collection[int]) -> bool:
     """Tell whether something was said to a member that it does not know of."""
     rows = Steer.objects.filter(run_id=run_id, to__in=("", member))
     return rows.exclude(number__in=known).exists()

@@ -9,7 +9,7 @@ from research.state import RunState
 from streaming import log
 from streaming.events import decode
 
-from . import evidence, speech, team  # noqa: F401  they register their steps
+from . import evidence, people, speech, team  # noqa: F401  they register their steps
 from .steps import FOLDS
 
 __all__ = ["FOLDS", "fold", "load"]

@@ -9,7 +9,7 @@ from research.cards import CitationCard, MomentCard, NoteCard, SectionCard, Sour
 from research.state import RunState
 from streaming.events import Event
 
-from .steps import base, change, on
+from .steps import base, change, on, tell
 
 
 @on("source.found")
@@ -102,16 +102,9 @@ def _citation_checked(state: RunState, event: Event) -> None:
     change(state.sections, data["section"], event)  # the section shows its verdicts
 
 
-@on("error.shown", "status", "waiting", "limit.reached", "input.received", "team.interact_failed")
+@on("error.shown", "status", "waiting", "limit.reached")
 def _moment(state: RunState, event: Event) -> None:
-    data = event.data
-    state.moments[event.seq] = MomentCard(
-        **base(event),
-        kind=event.type,
-        text=data.get("message") or data.get("reason") or data.get("text") or data.get("limit", ""),
-        code=data.get("code"),
-        seconds=data.get("seconds"),
-    )
+    tell(state, event)
 
 
 @on("attempt.discarded")

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from research.cards import Card
+from research.cards import Card, MomentCard
 from research.state import RunState
 from streaming.events import Event
 
@@ -52,6 +52,15 @@ def change(cards: dict[Any, C], key: Any, event: Event, **changes: Any) -> None:
 def change_run(state: RunState, event: Event, **changes: Any) -> None:
     """Replace the card of the run."""
     state.run = replace(state.run, changed=event.seq, **changes)
+
+
+def tell(state: RunState, event: Event, **changes: Any) -> None:
+    """Let an event that has no card of its own stand in the timeline."""
+    data = event.data
+    text = data.get("message") or data.get("reason") or data.get("text") or data.get("limit", "")
+    told = {"kind": event.type, "text": text, "code": data.get("code")}
+    said = told | {"seconds": data.get("seconds"), "input_id": data.get("input_id")} | changes
+    state.moments[event.seq] = MomentCard(**base(event), **said)
 
 
 def act(state: RunState, event: Event, activity: str, detail: str = "") -> None:

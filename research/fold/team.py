@@ -8,7 +8,9 @@ from research.cards import MemberCard, RunCard, TaskCard
 from research.state import RunState
 from streaming.events import Event
 
-from .steps import base, change, change_run, on
+from .steps import base, change, change_run, on, tell
+
+STATUSES = {"resumed": "running"}
 
 
 @on("run.started")
@@ -20,12 +22,22 @@ def _run_started(state: RunState, event: Event) -> None:
         topic=data["topic"],
         language=data.get("language", "en"),
         options=data.get("options", {}),
+        parent=data.get("parent"),
     )
 
 
-@on("run.cancelling")
-def _run_cancelling(state: RunState, event: Event) -> None:
-    change_run(state, event, status="cancelling")
+@on("run.paused")
+def _run_paused(state: RunState, event: Event) -> None:
+    status = "pausing" if _somebody_works(state) else "paused"
+    change_run(state, event, status=status, paused=event.ts)
+    tell(state, event)
+
+
+@on("run.resumed", "run.finishing", "run.cancelling")
+def _run_goes_on(state: RunState, event: Event) -> None:
+    told = event.type.removeprefix("run.")
+    change_run(state, event, status=STATUSES.get(told, told), **_waited(state, event))
+    tell(state, event)
 
 
 @on("run.completed", "run.failed", "run.cancelled")
@@ -41,6 +53,7 @@ def _run_ended(state: RunState, event: Event) -> None:
         partial=data.get("partial", False),
         gaps=data.get("gaps", []),
         ended=event.ts,
+        **_waited(state, event),
     )
     for name in state.members:
         rest = {"status": "stopped", "activity": "", "detail": "", "since": event.ts}
@@ -68,6 +81,8 @@ def _member_status(state: RunState, event: Event) -> None:
     if status != "busy":
         changes |= {"activity": "", "detail": ""}
     change(state.members, event.data["name"], event, **changes)
+    if state.run.status == "pausing" and not _somebody_works(state):
+        change_run(state, event, status="paused")
 
 
 @on("plan.proposed", "plan.updated")
@@ -90,6 +105,8 @@ def _work_started(state: RunState, event: Event) -> None:
     phases = {"plan": "plan", "task": "research", "write": "write", "verify": "verify"}
     if phase in phases and state.run.phase != phases[phase]:
         change_run(state, event, phase=phases[phase])
+    if state.run.status == "finishing":
+        change_run(state, event, status="running")
 
 
 @on("task.started")
@@ -109,3 +126,13 @@ def _task_ended(state: RunState, event: Event) -> None:
         message=data.get("message") or data.get("reason") or "",
         source_ids=data.get("source_ids", []),
     )
+
+
+def _waited(state: RunState, event: Event) -> dict[str, Any]:
+    """Return what changes where a run is not paused any more: how long it waited."""
+    run = state.run
+    return {"paused": None, "waited": run.waited + event.ts - run.paused} if run.paused else {}
+
+
+def _somebody_works(state: RunState) -> bool:
+    return any(member.status == "busy" for member in state.members.values())
