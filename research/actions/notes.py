@@ -19,6 +19,7 @@ from streaming.members import Role
 from streaming.text import clean
 
 from .change import Action, Change, Said, task_in
+from .people import NAME_LENGTH, person
 from .tools import Use
 
 TAGS, TAG_LENGTH = 20, 64
@@ -116,9 +117,11 @@ def add(by: str, written: Written) -> Action:
             raise Conflict(f"A run keeps at most {MOST} notes.", code="too_many_notes")
         run.last_note += 1
         run.save(update_fields=["last_note"])
-        note = Note(run=run, note_id=run.last_note, member=_name(by), work="", attempt=0)
+        voice, said = _voice(run, by)
+        name = voice.source_member or ""
+        note = Note(run=run, note_id=run.last_note, member=name, work="", attempt=0)
         _write(note, written)
-        return Change(_told(run, by, note, "create"), note)
+        return Change(_told(run, said, (voice, _as_saved(note, "create"))), note)
 
     return action
 
@@ -135,7 +138,8 @@ def edit(by: str, note_id: int, written: Written, seen: datetime | None = None) 
         if seen and seen != note.updated_at:
             raise Conflict("This note was changed in the meantime.", code="note_changed")
         _write(note, written)
-        return Change(_told(run, by, note, "update"), note)
+        voice, said = _voice(run, by)
+        return Change(_told(run, said, (voice, _as_saved(note, "update"))), note)
 
     return action
 
@@ -145,7 +149,8 @@ def remove(by: str, note_id: int) -> Action:
 
     def action(run: Run) -> Change:
         _note_of(run, note_id).delete()
-        return Change([] if run.ended else [(_voice(by), v.NoteDeleted(note_id=note_id))])
+        voice, said = _voice(run, by)
+        return Change(_told(run, said, (voice, v.NoteDeleted(note_id=note_id))))
 
     return action
 
@@ -163,16 +168,15 @@ def _write(note: Note, written: Written) -> None:
     note.save()
 
 
-def _told(run: Run, by: str, note: Note, action: str) -> list[Said]:
-    return [] if run.ended else [(_voice(by), _as_saved(note, action))]
+def _voice(run: Run, by: str) -> tuple[Voice, list[Said]]:
+    """Return in whose name it is done; after the end of a run nobody joins its team any more."""
+    if run.ended:
+        return Voice(source_member=by[:NAME_LENGTH], role=Role.HUMAN_AGENT), []
+    return person(run, by)
 
 
-def _voice(by: str) -> Voice:
-    return Voice(source_member=_name(by), role=Role.HUMAN_AGENT)
-
-
-def _name(by: str) -> str:
-    return by[:64]
+def _told(run: Run, joined: list[Said], said: Said) -> list[Said]:
+    return [] if run.ended else [*joined, said]
 
 
 # --- both ---------------------------------------------------------------------------------------

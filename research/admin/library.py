@@ -58,6 +58,14 @@ class CollectionAdmin(Rows):
             return "–"
         return list_of(Document, _("documents"), collection__id__exact=collection.pk)
 
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Tell what goes with collections by its number: thousands of documents are no list."""
+        rows = list(objs)
+        count = Document.objects.filter(collection__in=rows).count()
+        names = {self.opts.verbose_name_plural: len(rows)}
+        names |= {Document._meta.verbose_name_plural: count} if count else {}
+        return [str(row) for row in rows], names, set(), []
+
     def delete_model(self, request: HttpRequest, obj: Collection) -> None:
         """Delete it with its documents and its index."""
         remove_collection(obj)

@@ -229,8 +229,8 @@ def test_a_note_of_ones_own_is_in_the_log_while_the_research_goes_on(
     assert response.redirect_chain == [(f"/notes/{note.pk}/", 302)]
     assert (note.title, note.content, note.note_type) == ("My own", "A\nB", "action")
     assert (note.tags, note.member, note.work) == (["x", "y", "z"], "ada", "")
-    (record,) = log.read_after(live.pk, 40)
-    event = json.loads(record.text)
+    joined, event = (json.loads(record.text) for record in log.read_after(live.pk, 40))
+    assert (joined["type"], joined["data"]["name"]) == ("member.joined", "ada")
     assert (event["type"], event["source_member"], event["role"]) == (
         "note.saved",
         "ada",
@@ -248,7 +248,8 @@ def test_a_change_and_a_deletion_are_in_the_log_while_the_research_goes_on(
     assert (note.content, note.tags, note.member) == ("Better", ["keep"], "researcher-1")
     page.post(f"/notes/{note.pk}/delete/")
     assert not Note.objects.exists()
-    events = [json.loads(record.text) for record in log.read_after(live.pk, 40)]
+    joined, *events = [json.loads(record.text) for record in log.read_after(live.pk, 40)]
+    assert joined["type"] == "member.joined"
     assert [event["type"] for event in events] == ["note.saved", "note.deleted"]
     assert events[0]["data"]["action"] == "update"
     assert {event["source_member"] for event in events} == {"ada"}
@@ -303,7 +304,7 @@ def test_a_text_of_the_longest_kind_is_kept_exactly(page: Client, live: Run) -> 
     text = "字\n" * 25_000
     page.post("/notes/new/", fields(run=live.pk, content=text.replace("\n", "\r\n")))
     assert Note.objects.get().content == text.strip()
-    assert log.read_after(live.pk, 40)[0].type == "note.saved"
+    assert log.read_after(live.pk, 40)[-1].type == "note.saved"
 
 
 def test_who_saves_over_a_newer_text_is_asked_first(page: Client, live: Run) -> None:
@@ -327,6 +328,15 @@ def test_a_run_keeps_no_more_notes_than_its_limit(
         response = page.post("/notes/new/", fields(run=live.pk, title=f"{number}"))
     assert response.status_code == 422 and "at most 2 notes" in shown(response)
     assert Note.objects.count() == 2
+
+
+def test_a_person_who_is_called_as_a_member_is_not_taken_for_it(client: Client, live: Run) -> None:
+    Run.objects.filter(pk=live.pk).update(user=User.objects.create_user("leader"))
+    client.force_login(User.objects.get(username="leader"))
+    client.post("/notes/new/", fields(run=live.pk))
+    assert Note.objects.get().member == "leader (person)"
+    event = json.loads(log.read_after(live.pk, 40)[-1].text)
+    assert event["source_member"] == "leader (person)"
 
 
 # --- keeping -------------------------------------------------------------------------------------
