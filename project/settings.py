@@ -26,6 +26,12 @@ RESEARCH_MODEL = env("RESEARCH_MODEL") or "keyless"  # a model string, for every
 RESEARCH_MODELS = {  # … or one for a role
     role: env(f"RESEARCH_MODEL_{role.upper()}", "") for role in ("leader", "researcher", "writer")
 }
+SEARCH_PROVIDERS = environment.distinct(*environment.words(env("SEARCH_PROVIDERS", ""))) or [
+    "library", "duckduckgo", "wikipedia", "arxiv",
+]  # fmt: skip
+DUCKDUCKGO_URL = env("DUCKDUCKGO_URL") or "https://html.duckduckgo.com/html/"
+WIKIPEDIA_URL = (env("WIKIPEDIA_URL") or "https://{language}.wikipedia.org").rstrip("/")
+ARXIV_URL = (env("ARXIV_URL") or "https://export.arxiv.org").rstrip("/")
 FETCH_ALLOW_NETWORKS = environment.networks(  # besides the public ones, such as an intranet's
     "FETCH_ALLOW_NETWORKS", env("FETCH_ALLOW_NETWORKS", "")
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field
 
 from research.models import Collection
@@ -18,9 +19,14 @@ class RunOptions(BaseModel):
     researchers: Annotated[int, Field(ge=1, le=8)] = 3
     collections: Annotated[list[int | str], Field(max_length=50)] | None = None
     """Ids or names of collections to search; all that the user may read if there are none."""
+    sources: Annotated[list[str], Field(min_length=1, max_length=20)] | None = None
+    """Search providers to ask; all of this site if there are none."""
 
     def resolved(self, user: Any) -> RunOptions:
         """Return the options with ids of collections that this user may read; else `BadRequest`."""
+        for name in self.sources or ():
+            if name not in settings.SEARCH_PROVIDERS:
+                raise BadRequest(f"This site has no search provider {name!r}.", code="no_provider")
         if self.collections is None:
             return self
         readable = list(Collection.objects.readable_by(user).values_list("pk", "name"))

@@ -17,6 +17,7 @@ os.environ["DATA_DIR"] = tempfile.mkdtemp(prefix="soundings-test-")
 atexit.register(shutil.rmtree, os.environ["DATA_DIR"], ignore_errors=True)
 for name in given.NOT_FOR_TESTS:
     os.environ.pop(name, None)
+os.environ["SEARCH_PROVIDERS"] = "library"  # a test that asks for more brings its own web
 
 from project.settings import *  # noqa: E402, F403
 from project.settings import DATA_DIR, DATABASES  # noqa: E402

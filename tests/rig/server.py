@@ -41,6 +41,7 @@ class Server:
             "DATABASE_URL": database_url,
             "REDIS_URL": redis_url,
             "PORT": str(self.port),
+            "SEARCH_PROVIDERS": "library",
             **env,
         }
 

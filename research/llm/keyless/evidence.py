@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
 
 from research.text.headings import section_of
 from research.text.tokens import content, tokens
+
+_OF_PAGE = 20  # passages of a page that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,22 @@ class Listed:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page of the web that a search showed a snippet of, and nobody has fetched here."""
+
+    source: int
+    uri: str
+    title: str
+    text: str
+
+
 @dataclass(slots=True)
 class Evidence:
-    """All passages, the best outline, and how rare words are."""
+    """All passages, the pages behind snippets, the best outline, and how rare words are."""
 
     passages: list[Found] = field(default_factory=list)
+    pages: list[WebPage] = field(default_factory=list)
     outline: list[Listed] = field(default_factory=list)
     searches: int = 0
     _documents: int = 0
@@ -94,31 +107,36 @@ def _outline(raw: Any, passages: Sequence[Mapping[str, Any]]) -> list[Listed]:
 
 
 def search_returns(messages: Sequence[ModelMessage]) -> list[ToolReturnPart]:
-    """Return what the `search` tool returned so far, failures and retries too."""
+    """Return what `search` and `fetch` returned so far, failures and retries too."""
     return [
         part
         for message in messages
         if isinstance(message, ModelRequest)
         for part in message.parts
-        if isinstance(part, ToolReturnPart) and part.tool_name == "search"
+        if isinstance(part, ToolReturnPart) and part.tool_name in ("search", "fetch")
     ]
 
 
-def read_evidence(returns: Sequence[ToolReturnPart]) -> Evidence:
-    """Gather the passages of all searches, each once, with its best score."""
-    evidence = Evidence(searches=len(returns))
+def read_evidence(returns: Sequence[ToolReturnPart], snippets: bool = False) -> Evidence:
+    """Gather the passages of all searches and pages, each once, with its best score.
+
+    With `snippets`, what is shown of pages that could not be fetched counts as passages too.
+    """
+    evidence = Evidence(searches=sum(part.tool_name == "search" for part in returns))
     best: dict[tuple[int, int], Found] = {}
-    for part in returns:
-        data = part.metadata if isinstance(part.metadata, Mapping) else {}
-        raw = [item for item in data.get("passages") or () if isinstance(item, Mapping)]
-        top = max((float(item.get("score") or 0.0) for item in raw), default=0.0)
-        for item in raw:
-            found = _passage(item, top)
-            if found and (
-                (found.source, found.start) not in best
-                or best[found.source, found.start].score < found.score
-            ):
-                best[found.source, found.start] = found
+    read = [(part.tool_name, _data(part)) for part in returns]
+    wanted = content(" ".join(str(data.get("query") or "") for _, data in read))
+    fetched = {
+        item.get("source") for name, data in read if name == "fetch" for item in _passages(data)
+    }
+    for name, data in read:
+        raw = _passages(data)
+        found = _of_page(raw, wanted) if name == "fetch" else _of_search(raw, fetched, snippets)
+        for passage in found:
+            key = (passage.source, passage.start)
+            if key not in best or best[key].score < passage.score:
+                best[key] = passage
+        evidence.pages += _pages(raw, fetched, evidence.pages)
         evidence.outline = evidence.outline or _outline(data.get("outline"), raw)
         documents = data.get("documents") or 0
         if isinstance(documents, int) and documents >= evidence._documents:
@@ -133,6 +151,52 @@ def read_evidence(returns: Sequence[ToolReturnPart]) -> Evidence:
     for passage in evidence.passages:
         evidence._own.update(content(passage.text) | content(" ".join(passage.headings)))
     return evidence
+
+
+def _data(part: ToolReturnPart) -> Mapping[str, Any]:
+    return part.metadata if isinstance(part.metadata, Mapping) else {}
+
+
+def _passages(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [item for item in data.get("passages") or () if isinstance(item, Mapping)]
+
+
+def _of_search(
+    raw: Sequence[Mapping[str, Any]], fetched: Collection[Any], snippets: bool
+) -> Iterator[Found]:
+    """Yield the passages of a search; a snippet only where it has to do for its page."""
+    counted = [
+        item
+        for item in raw
+        if item.get("kind") != "snippet"
+        or (snippets and item.get("end") and item.get("source") not in fetched)
+    ]
+    top = max((float(item.get("score") or 0.0) for item in counted), default=0.0)
+    for item in counted:
+        if found := _passage(item, top):
+            yield found
+
+
+def _of_page(raw: Sequence[Mapping[str, Any]], wanted: frozenset[str]) -> list[Found]:
+    """Return the passages of a page that say most of what was searched for."""
+    scored = []
+    for item in raw:
+        if found := _passage({**item, "score": 1.0}, 1.0):
+            said = content(found.text) | content(" ".join(found.headings))
+            scored.append(replace(found, score=len(said & wanted) / max(len(wanted), 1)))
+    scored.sort(key=lambda found: -found.score)
+    return [found for found in scored[:_OF_PAGE] if found.score]
+
+
+def _pages(
+    raw: Sequence[Mapping[str, Any]], fetched: Collection[Any], known: Sequence[WebPage]
+) -> list[WebPage]:
+    sources = {page.source for page in known} | set(fetched)
+    return [
+        WebPage(item["source"], str(item["uri"]), str(item["title"]), str(item["text"]))
+        for item in raw
+        if item.get("kind") == "snippet" and item.get("uri") and item["source"] not in sources
+    ]
 
 
 def query_words(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-PassageKind = Literal["prose", "row"]
+PassageKind = Literal["prose", "row", "snippet"]
 
 LIMIT = 40
 
@@ -25,7 +25,10 @@ class SearchScope:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a source: `text` is `[start:end]` of the source's text, in code points."""
+    """A part of a source: `text` is `[start:end]` of the source's text, in code points.
+
+    Of a page of the web that nobody has fetched yet, the text is what the provider shows of it.
+    """
 
     uri: str
     title: str
@@ -69,9 +72,13 @@ class SearchResult:
     notice: str = ""
 
 
+class ProviderDown(Exception):
+    """The provider did not answer as it should; it is left out for a while."""
+
+
 @runtime_checkable
 class SearchProvider(Protocol):
-    """Finds passages. A provider that is down returns a notice; it does not raise."""
+    """Finds passages; one that is down raises `ProviderDown`."""
 
     @property
     def name(self) -> str:

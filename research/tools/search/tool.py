@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
+from django.conf import settings
 from pydantic_ai import RunContext, ToolReturn
 
 from research.actions import tools
-from research.actions.change import Change
+from research.actions.change import Change, Said
 from research.actions.tools import Found, Use
-from research.models import Run
+from research.models import Archive, Run, Source
 from research.text.markers import Marker
 from research.tools.use import Finish
+from streaming import vocabulary as v
 
+from .asking import Asked, ask, left_out
 from .base import Passage, SearchResult, SearchScope
-from .library import LibrarySearch
+from .merging import merged
 
 SHOWN = 12  # passages that a model reads; the rest is in the metadata
 PASSAGE_LENGTH = 1200
 CONTEXT_LENGTH = 500
+NOTICE = {
+    "en": "{} did not answer; the search goes on without it.",
+    "zh": "{}没有回应，搜索将在没有它的情况下继续。",
+}
 
 
 async def search(ctx: RunContext[Any], query: str) -> ToolReturn:
-    """Find passages about something.
+    """Find passages about something, in the user's documents and on the web.
 
     Args:
         query: What to look for, in the words that a text about it would use.
@@ -32,12 +41,14 @@ async def search(ctx: RunContext[Any], query: str) -> ToolReturn:
     run = uses.context.run
     collections = run.options.get("collections")
     scope = SearchScope(run.user_id, tuple(collections) if collections is not None else None)
+    names = run.options.get("sources") or settings.SEARCH_PROVIDERS
 
     async def body(use: Use) -> Finish:
-        result = await LibrarySearch().search(query, scope)
+        asked = await ask(names, query, scope)
+        down = left_out.untold(run.id, asked.down)
 
         def finish(row: Run, duration_ms: int) -> Change:
-            return _finish(row, use, result, duration_ms)
+            return _finish(row, use, query, asked, down, duration_ms)
 
         return finish
 
@@ -45,47 +56,94 @@ async def search(ctx: RunContext[Any], query: str) -> ToolReturn:
     return answer
 
 
-def _finish(run: Run, use: Use, result: SearchResult, duration_ms: int) -> Change:
-    found: dict[str, Found] = {}
-    for passage in result.passages:
-        found.setdefault(
-            passage.uri,
-            Found(
-                uri=passage.uri,
-                title=passage.title,
-                provider=result.provider,
-                context=passage.text[:CONTEXT_LENGTH],
-                archive_hash=passage.archive_hash or None,
-                document_id=passage.document_id,
-            ),
-        )
-    numbers, said = tools.record_sources(run, use, list(found.values()))
-    text = _as_text(result, numbers)
+def _finish(
+    run: Run, use: Use, query: str, asked: Asked, down: Sequence[str], duration_ms: int
+) -> Change:
+    result = merged(query, asked.results)
+    numbers, said = tools.record_sources(run, use, list(_sources(asked.results)))
+    notice = NOTICE.get(run.language, NOTICE["en"])
+    told: list[Said] = [(use.voice, v.Status(message=notice.format(name))) for name in down]
+    lines = [result.notice, *(notice.format(name) for name in asked.down)]
+    placed = _placed(run, result, numbers)
+    text = _as_text(placed, numbers, [line for line in lines if line])
     change = tools.finish(
         run,
         use,
         text,
         duration_ms,
-        backend=result.provider,
-        source_ids=list(numbers.values()),
-        before=said,
+        backend=", ".join(one.provider for one in asked.results),
+        source_ids=list(dict.fromkeys(numbers.values())),
+        before=[*told, *said],
     )
-    change.value = ToolReturn(return_value=text, metadata=_as_data(result, numbers))
+    change.value = ToolReturn(return_value=text, metadata=_as_data(placed, numbers))
     return change
 
 
-def _as_text(result: SearchResult, numbers: dict[str, int]) -> str:
+def _sources(results: Sequence[SearchResult]) -> Iterator[Found]:
+    """Yield what is to be numbered, each once; of a page of the web, what was shown is kept."""
+    seen: set[str] = set()
+    for result in results:
+        for passage in result.passages:
+            if passage.uri in seen:
+                continue
+            seen.add(passage.uri)
+            archive = passage.archive_hash
+            if passage.kind == "snippet" and passage.text:
+                archive = hashlib.sha256(passage.text.encode()).hexdigest()
+                Archive.objects.get_or_create(hash=archive, defaults={"text": passage.text})
+            yield Found(
+                uri=passage.uri,
+                title=passage.title,
+                provider=result.provider,
+                context=passage.text[:CONTEXT_LENGTH],
+                archive_hash=archive or None,
+                document_id=passage.document_id,
+            )
+
+
+def _placed(run: Run, result: SearchResult, numbers: dict[str, int]) -> SearchResult:
+    """Return the result with its snippets where the archived texts have them.
+
+    A page that is known already, from another search or fetched, has another text archived.
+    """
+    uris = {passage.uri for passage in result.passages if passage.kind == "snippet"}
+    if not uris:
+        return result
+    rows = Source.objects.filter(run=run, source_id__in=[numbers[uri] for uri in uris])
+    texts = {row.uri: row.archive.text for row in rows.select_related("archive") if row.archive}
+    return replace(
+        result,
+        passages=tuple(
+            _at(passage, texts.get(passage.uri, "").find(passage.text))
+            if passage.kind == "snippet"
+            else passage
+            for passage in result.passages
+        ),
+    )
+
+
+def _at(passage: Passage, start: int) -> Passage:
+    """Return a snippet at its place; at none, it is a source without a span."""
+    end = start + len(passage.text) if start >= 0 else 0
+    return replace(passage, start=max(0, start), end=end)
+
+
+def _as_text(result: SearchResult, numbers: dict[str, int], lines: Sequence[str]) -> str:
     """Return the best passages, each headed by its marker, for any model to read."""
-    if not result.passages:
-        return result.notice or "Nothing was found."
-    parts = [_passage_text(passage, numbers) for passage in result.passages[:SHOWN]]
-    return "\n\n".join([result.notice, *parts] if result.notice else parts)
+    shown = result.passages[:SHOWN]
+    if not shown:
+        return "\n\n".join(lines) or "Nothing was found."
+    parts = [_passage_text(passage, numbers) for passage in shown]
+    return "\n\n".join([*lines, *parts])
 
 
 def _passage_text(passage: Passage, numbers: dict[str, int]) -> str:
+    number = numbers[passage.uri]
     end = min(passage.end, passage.start + PASSAGE_LENGTH)
-    marker = Marker(numbers[passage.uri], passage.start, end)
+    marker = Marker(number, passage.start, end) if end > passage.start else Marker(number)
     place = " > ".join(dict.fromkeys((passage.title, *passage.headings)))
+    if passage.kind == "snippet":
+        place = f"{place} (a snippet; fetch {passage.uri} to read the page)"
     return f"{marker} {place}\n{passage.text[:PASSAGE_LENGTH]}"
 
 
@@ -94,6 +152,7 @@ def _as_data(result: SearchResult, numbers: dict[str, int]) -> dict[str, Any]:
     passages = [
         {
             "source": numbers[passage.uri],
+            "uri": passage.uri,
             "title": passage.title,
             "headings": list(passage.headings),
             "kind": passage.kind,
