@@ -89,6 +89,7 @@ def _result(pid: int, reads: int, limits: Limits) -> bytes:
         written += piece
         large = len(written) > limits.result_bytes
     status, used = _end(pid, time.monotonic() if late or large else deadline)
+    late = late or time.monotonic() >= deadline
     if large:
         return _failed("too_large", "the result")
     if late:
