@@ -18,7 +18,7 @@ from research.models import Archive, Collection, Document, Source
 
 from .counting import count_of
 from .reading import ReadOnly, Rows
-from .telling import as_json, line, link_to, list_of, moment, whole
+from .telling import NOTHING, as_json, line, link_to, list_of, moment, whole
 
 
 @admin.register(Collection)
@@ -54,8 +54,8 @@ class CollectionAdmin(Rows):
     @admin.display(description=_("documents"))
     def documents(self, collection: Collection) -> SafeString | str:
         """Return a link to its documents."""
-        if collection.pk is None:  # it is just being added
-            return "–"
+        if collection._state.adding:
+            return NOTHING
         return list_of(Document, _("documents"), collection__id__exact=collection.pk)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -135,7 +135,7 @@ class ArchiveAdmin(ReadOnly, Rows):
     search_fields = ["hash__startswith"]
     search_help_text = _("The beginning of a hash")
     ordering = ["pk"]
-    sortable_by: list[str] = []
+    sortable_by = ()
     late = ("text", "created_at")
     fields = ["hash", "created_at", "used", "told_text"]
 

@@ -145,8 +145,8 @@ class RunActions(admin.ModelAdmin[Run]):
         for run in runs.select_related("user", "stream")[:MOST]:
             try:
                 one(run)
-            except Refused as reason:
-                left[str(reason)] += 1
+            except Refused as refused:
+                left[str(refused)] += 1
             except StreamingError as error:
                 left[error.message] += 1
             else:

@@ -32,8 +32,9 @@ class WorkInline(RowsInline):
     """The works of a run."""
 
     model = Work
-    fields = readonly_fields = ["name", "member", "told", "attempt", "error_code", "started_at",
+    fields = ["name", "member", "told", "attempt", "error_code", "started_at",
                                 "took"]  # fmt: skip
+    readonly_fields = ["told", "took"]
     late = ("input", "output", "talk")
 
     @admin.display(description=_("status"))
@@ -51,7 +52,8 @@ class TaskInline(RowsInline):
     """The tasks of a run."""
 
     model = Task
-    fields = readonly_fields = ["task_id", "step", "title", "told", "member", "error_code"]
+    fields = ["task_id", "step", "title", "told", "member", "error_code"]
+    readonly_fields = ["told"]
 
     @admin.display(description=_("status"))
     def told(self, task: Task) -> SafeString | str:

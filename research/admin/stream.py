@@ -49,6 +49,8 @@ class Kind(admin.SimpleListFilter):
 class InRun(admin.SimpleListFilter):
     """What the events of a run differ in; offered once a run is chosen."""
 
+    parameter_name: str
+
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         """Return the values that there are in the run."""
         run_id = _uuid(request.GET.get(OF_RUN, ""))
@@ -85,7 +87,7 @@ class EventAdmin(ReadOnly, Rows):
     search_fields = ["text"]
     search_help_text = _("A run's id, a type of event, or words: in the chosen run, else in the "
                          "newest 50,000 events")  # fmt: skip
-    sortable_by: list[str] = []
+    sortable_by = ()
     show_facets = admin.ShowFacets.NEVER  # each would count them all
     list_per_page = 100
     ordering = ["-pk"]
@@ -102,7 +104,7 @@ class EventAdmin(ReadOnly, Rows):
             beginning=Substr("text", 1, BEGINNING)
         )
 
-    def get_list_display(self, request: HttpRequest) -> list[str]:
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
         """Leave the run out where it is the same for all."""
         names = list(self.list_display)
         return [name for name in names if name != "of_run" or OF_RUN not in request.GET]

@@ -21,7 +21,8 @@ class ToolCallInline(RowsInline):
     """The tool calls of a task."""
 
     model = ToolCall
-    fields = readonly_fields = ["tool", "member", "attempt", "told", "duration_ms", "created_at"]
+    fields = ["tool", "member", "attempt", "told", "duration_ms", "created_at"]
+    readonly_fields = ["told", "created_at"]
     late = ("args", "result")
 
     @admin.display(description=_("status"))
@@ -34,7 +35,8 @@ class NoteInline(RowsInline):
     """The notes of a task."""
 
     model = Note
-    fields = readonly_fields = ["note_id", "title", "note_type", "member", "created_at"]
+    fields = ["note_id", "title", "note_type", "member", "created_at"]
+    readonly_fields = ["created_at"]
     late = ("content",)
 
 

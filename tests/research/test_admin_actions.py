@@ -175,7 +175,10 @@ def test_a_note_is_changed_as_on_the_notes_page_with_the_person_in_the_log(
         "human_agent",
     )
     entry = LogEntry.objects.get()
-    assert (entry.object_id, entry.user.get_username()) == (str(note.pk), "root")
+    assert (entry.object_id, entry.user_id) == (
+        str(note.pk),
+        User.objects.get(username="root").pk,
+    )
     assert "Of root" not in entry.change_message
 
 
