@@ -106,7 +106,6 @@ def _references(state: RunState, quotes: dict[int, str]) -> Iterator[Reference]:
             number=number,
             title=one_line(source.title) if source else _("Source %d") % ref["source_id"],
             uri=_address(source),
-            context=one_line(source.context, TITLE) if source else "",
             quote=one_line(check.quote if check else quotes.get(number, ""), QUOTE),
             verdict=check.verdict if check and check.verdict in VERDICTS else "",  # type: ignore[arg-type]
             told=str(told),

@@ -34,7 +34,6 @@ class Reference(Struct, frozen=True):
     number: int
     title: str
     uri: str
-    context: str = ""  # the headings above the passage
     quote: str = ""
     verdict: Literal["", "supported", "partly", "not_found"] = ""
     told: str = ""  # the verdict in words

@@ -58,8 +58,6 @@ def _reference(writer: Writer, reference: Reference) -> None:
     parts.bookmark(paragraph, f"ref_{reference.number}", f"[{reference.number}]")
     parts.run(paragraph, "\t")
     parts.run(paragraph, reference.title, Look(bold=True))
-    if reference.context:
-        parts.run(paragraph, f"\n{reference.context}", Look(soft=True))
     if reference.href:
         parts.run(paragraph, "\n")
         parts.link(paragraph, reference.href, reference.href)

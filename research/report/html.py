@@ -78,8 +78,6 @@ def _section(section: Section, unfinished: str) -> str:
 def _reference(reference: Reference) -> str:
     title = escape(reference.title)
     said = [f'<span class="title">{title}</span>']
-    if reference.context:
-        said.append(f'<span class="context">{escape(reference.context)}</span>')
     if reference.href:
         href = escape(reference.href)
         host = escape(host_of(reference.href))

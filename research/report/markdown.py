@@ -77,7 +77,6 @@ def _footnote(reference: Reference) -> str:
     where = f"<{reference.href}>" if reference.href else escape(reference.uri)
     said = [
         _sentence(reference.title),
-        _sentence(reference.context),
         where,
         f"“{escape(reference.quote)}”" if reference.quote else "",
         f"— {_sentence(reference.told)}" if reference.told else "",

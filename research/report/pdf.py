@@ -11,7 +11,7 @@ import manimgx_fonts_cjk
 import typst
 
 from . import tree
-from .document import Document, Reference, Section
+from .document import Document, Reference, Section, one_line
 from .typeset import blocks, literal, words
 
 TAGGED = 400_000
@@ -67,7 +67,7 @@ def source(document: Document) -> str:
     day = datetime.fromisoformat(document.date)
     return (
         f"{LOOK}\n#report(title: {literal(document.title)}, running: "
-        f"{literal(document.title[:90])}, lang: {literal(document.language[:2])}, "
+        f"{literal(one_line(document.title, 90))}, lang: {literal(document.language[:2])}, "
         f"date: datetime(year: {day.year}, month: {day.month}, day: {day.day}), {{\n"
         f"{''.join(parts)}}})\n"
     )
@@ -91,7 +91,6 @@ def _reference(reference: Reference) -> str:
     texts = (
         literal(str(reference.number)),
         words(reference.title),
-        words(reference.context),
         where,
         words(quote),
         literal(reference.verdict),

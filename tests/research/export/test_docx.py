@@ -143,7 +143,7 @@ def test_a_citation_is_raised_and_leads_to_its_reference() -> None:
 
 
 def test_hostile_words_everywhere_are_only_words() -> None:
-    evil = reference(1, title=EVIL, uri=EVIL, context=EVIL, quote=EVIL, told=EVIL)
+    evil = reference(1, title=EVIL, uri=EVIL, quote=EVIL, told=EVIL)
     data = render(
         report(EVIL, title=EVIL, question=EVIL, notice=EVIL, facts=[EVIL], references=[evil])
     )

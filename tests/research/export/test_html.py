@@ -32,7 +32,7 @@ OURS = {
 def hostile() -> bytes:
     """A report in which everything is an attack."""
     evil = [
-        reference(number, title=EVIL, uri=uri, context=EVIL, quote=EVIL, told=EVIL, dates=EVIL)
+        reference(number, title=EVIL, uri=uri, quote=EVIL, told=EVIL, dates=EVIL)
         for number, uri in enumerate(("javascript:alert(1)", "//evil.test/x", EVIL), 1)
     ]
     made = report(

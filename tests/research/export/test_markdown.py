@@ -57,7 +57,7 @@ def test_headings_in_a_section_stand_below_its_own() -> None:
 
 @pytest.mark.parametrize("payload", PAYLOADS)
 def test_no_reader_loads_or_runs_anything(payload: str) -> None:
-    evil = reference(1, title=payload, uri=payload, quote=payload, context=payload, told=payload)
+    evil = reference(1, title=payload, uri=payload, quote=payload, told=payload)
     shown = read(
         file_of(payload, title=payload, notice=payload, question=payload, references=[evil])
     ).lower()

@@ -123,8 +123,7 @@ def test_hostile_words_everywhere_are_only_words() -> None:
         notice=EVIL,
         gaps=[Gap(EVIL, EVIL)],
         references=[
-            reports.reference(n, title=EVIL, uri=EVIL, context=EVIL, quote=EVIL, told=EVIL)
-            for n in (1, 2, 3)
+            reports.reference(n, title=EVIL, uri=EVIL, quote=EVIL, told=EVIL) for n in (1, 2, 3)
         ],
     )
     data = pdf.render(made)
