@@ -21,6 +21,7 @@ class RunFacts:
     topic: str
     language: str
     options: dict[str, Any]
+    earlier: str = ""  # the question that this one follows
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,17 @@ CODES: dict[str, Told] = {
     ),
     "event_too_large": Told(_("A text was too long to be written down."), ASK_AGAIN),
     "internal": Told(_("Something went wrong here."), ASK_AGAIN),
+    # of what people ask of a run
+    "not_running": Told(_("This run has ended, or is being stopped.")),
+    "not_paused": Told(_("This run is not paused.")),
+    "too_late": Told(_("The report is being written already.")),
+    "no_member": Told(_("There is no such member.")),
+    "no_task": Told(_("There is no such task.")),
+    "not_failed": Told(_("This task needs no other try.")),
+    "empty_text": Told(_("Write what the team is to do.")),
+    "empty_topic": Told(_("Ask a question.")),
+    "too_many_steers": Told(_("This run takes no more messages.")),
+    "key_reused": Told(_("Load this page again, then try once more.")),
     # of tools
     "bad_arguments": Told(_("The tool was asked in a way it does not know."), OTHER_ARGUMENTS),
     "tool_retry": Told(_("The tool could not do this."), OTHER_ARGUMENTS),

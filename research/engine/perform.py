@@ -120,5 +120,7 @@ async def _give_up(runtime: Runtime, claimed: Claimed, error: Exception) -> None
 
 
 def _facts(run_id: UUID) -> RunFacts:
-    run = Run.objects.get(pk=run_id)
-    return RunFacts(run.pk, run.user_id, run.topic, run.language, run.options)
+    run = Run.objects.select_related("parent").get(pk=run_id)
+    parent = run.parent.topic if run.parent else ""
+    earlier = parent if parent != run.topic else ""
+    return RunFacts(run.pk, run.user_id, run.topic, run.language, run.options, earlier)

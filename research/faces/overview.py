@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .controls import controls, may_retry
 from .facts import Facts
 from .piece import Piece
 from .stages import stages
@@ -21,10 +22,12 @@ def overview(facts: Facts) -> Iterator[Piece]:
         count = len(getattr(state, name + "s"))
         last = facts.last(name)
         yield Piece(f"count-{name}", f"badge_{name}", 0, "count", last, {"count": count})
+    yield from controls(facts)
     for task in state.in_plan_order():
         member = facts.carrier(task)
-        changed = max(task.changed, member.born if member else 0)
-        data: dict[str, Any] = {"task": task, "member": member}
+        changed = max(task.changed, member.born if member else 0, state.run.changed)
+        retry = may_retry(state.run, task)
+        data: dict[str, Any] = {"task": task, "member": member, "retry": retry}
         yield Piece(f"plan-{task.task_id}", "plan", task.step, "task", changed, data)
     yield from _team(facts)
 

@@ -28,7 +28,7 @@ async def plan(context: WorkContext) -> None:
         return
     try:
         speech = Speech(context, "leader", model("leader"))
-        made = await speech.converse(agent, plan_prompt(run.topic, run.language))
+        made = await speech.converse(agent, plan_prompt(run.topic, run.language, run.earlier))
         tasks = made.tasks
     except UnexpectedModelBehavior:
         await context.handler.show_error("The plan could not be read.", "bad_plan")

@@ -33,6 +33,8 @@ with nothing but a dash: — . Write in the language of the question."""
 
 STEER = "A person steers the work. Do as they say from here on, within your task:"
 
+EARLIER = "The question follows up an earlier one; make each task understandable without it:"
+
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
@@ -68,9 +70,13 @@ def steer_prompt(by: str, text: str) -> str:
     return "\n".join([STEER, _tag("steer", text, by=by)])
 
 
-def plan_prompt(question: str, language: str) -> str:
-    """Return the leader's prompt. `language` is a tag such as `en` or `zh`."""
-    return "\n".join([_tag("question", question), _tag("language", language)])
+def plan_prompt(question: str, language: str, earlier: str = "") -> str:
+    """Return the leader's prompt. `language` is a tag such as `en` or `zh`.
+
+    `earlier` is the question that this one follows up.
+    """
+    parts = [_tag("question", question), _tag("language", language)]
+    return "\n".join([*parts, EARLIER, _tag("earlier", earlier)] if earlier else parts)
 
 
 def task_prompt(

@@ -140,7 +140,7 @@ def _input_received(state: RunState, event: Event) -> str:
     return fill(_("says: %(text)s"), event.data)
 
 
-@tells("run.paused", "run.resumed", "run.cancelling", "run.failed", "run.cancelled")
+@tells("run.paused", "run.resumed", "run.finishing", "run.cancelling", "run.failed", "run.cancelled")
 def _run_changed(state: RunState, event: Event) -> str:
     told = word(event.type.removeprefix("run."))
     why = event.data.get("message") or event.data.get("by")

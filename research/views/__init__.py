@@ -2,22 +2,23 @@
 
 from .account import AdminSignIn, SignIn, SignOut
 from .api import ApiExport
+from .controls import Control
 from .documents import DocumentPage, DocumentText, RemoveDocuments, Upload
 from .evidence import BlobText, SourcePage, ToolPage
 from .export import Export
 from .home import Home, Start
 from .library import CollectionPage, DeleteCollection, Library, Rename
 from .notes import DeleteNote, EditNote, NewNote, NotePage, Notes, NotesMarkdown
-from .runs import Cancel, DeleteRun, RunPage, TaskPage
+from .runs import DeleteRun, RunPage, TaskPage
 from .settings import ChangePassword, NewToken, RevokeToken, Settings
 
 __all__ = [
     "AdminSignIn",
     "ApiExport",
     "BlobText",
-    "Cancel",
     "ChangePassword",
     "CollectionPage",
+    "Control",
     "DeleteCollection",
     "DeleteNote",
     "DeleteRun",

@@ -6,10 +6,9 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.generic import TemplateView, View
+from django.views.generic import TemplateView
 
 from research.engine.remove import remove_run
-from research.engine.work import cancel_run
 from research.faces.fragments import LANES, containers
 from research.faces.pieces import Page
 from streaming.exceptions import Conflict
@@ -72,19 +71,6 @@ class TaskPage(LivePage):
         context["now"] = context["into"].get(f"now_{token}", "")
         context["items"] = context["into"].get(f"items_{token}", "")
         return context
-
-
-class Cancel(OfRun, View):
-    """Ask for the run to be cancelled."""
-
-    def get(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        """Lead to the run: what a reload asks for."""
-        return redirect("run", run_id=self.run.pk)
-
-    def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
-        """Ask; the page tells when it is done."""
-        cancel_run(self.run.pk, request.user.get_username())
-        return redirect("run", run_id=self.run.pk)
 
 
 class DeleteRun(OfRun, TemplateView):

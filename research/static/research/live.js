@@ -105,21 +105,6 @@ function connect() {
   };
 }
 
-// --- what a person does --------------------------------------------------------------------------
-document.addEventListener('submit', async (event) => {
-  const form = event.target;
-  if (!form.matches('[data-quiet]')) return;
-  event.preventDefault();
-  const button = event.submitter;
-  if (button) button.disabled = true; // until the server's own word replaces it
-  try {
-    const response = await fetch(form.action, {method: 'POST', body: new FormData(form)});
-    if (!response.ok) throw new Error(String(response.status));
-  } catch {
-    form.submit();
-  }
-});
-
 if (root) {
   stand(root.dataset.cursor);
   setInterval(() => { if (!over && Date.now() - heard > SILENCE_MS) socket?.close(); }, 5000);
