@@ -44,6 +44,7 @@ _COMMON = frozenset(
     "のにはをたがでてとしれさあるいものするからなこと"
     "이다는에의을가고를은하지로서도한기사어인대자리수시해그나정일아들부라있"
 )
+_SAID = 0.15
 _HEAD = 4096
 _TRIAL = 200_000
 
@@ -101,8 +102,8 @@ def decode(data: bytes, charset: str | None = None) -> str:
     if controls * 50 > len(data[:_HEAD]):
         raise Unreadable("binary")
     declared = _declared(data)
-    order = (declared, "utf-8", said) if said in _ANYTHING else (said, declared, "utf-8")
-    for name in order:
+    likely = None if said in _ANYTHING else said
+    for name in (likely, declared, "utf-8"):
         if name is None or name.startswith(("utf-16", "utf-32")):
             continue
         text = _strict(data, name)
@@ -110,7 +111,7 @@ def decode(data: bytes, charset: str | None = None) -> str:
             return clean_text(text)
     trial = data[:_TRIAL]
     fits = [
-        (_fit(text), encoding)
+        (_fit(text) + (_SAID if encoding == said else 0.0), encoding)
         for encoding in _LEGACY
         if (text := _strict(trial, encoding)) is not None
     ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import dataclass
 
+import htmldate
 import trafilatura
 from lxml import etree, html
 from trafilatura.settings import Document
@@ -13,6 +15,10 @@ from research.library.page import Draft, Page, bare_heading
 from research.text.clean import clean_text
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_DATED = (
+    "//meta | //script[@type='application/ld+json']"
+    " | //*[@itemprop='datePublished'] | //time[@pubdate]"
+)
 _INLINE = frozenset(("hi", "ref", "del", "span", "code", "graphic", "lb"))
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 
@@ -31,14 +37,13 @@ def read_article(text: str, url: str) -> Article:
     parser = html.HTMLParser(encoding="utf-8", huge_tree=False)
     try:
         root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        published = _published(root, url)
         found = trafilatura.bare_extraction(
             root,
             url=url,
             include_comments=False,
             with_metadata=True,
             fast=True,
-            # A year somewhere in the text is no date: what the page says of itself is.
-            date_extraction_params={"original_date": True, "extensive_search": False},
         )
     except (etree.LxmlError, ValueError, RecursionError, AssertionError, TypeError, AttributeError):
         found = None  # who builds pages like this one has to do with the plain reader
@@ -50,8 +55,17 @@ def read_article(text: str, url: str) -> Article:
         if title and not _opens_with_title(found.body):
             draft.heading(1, title)
         _walk(found.body, draft)
-    published = found.date if found.date and _DATE.fullmatch(found.date) else ""
     return Article(draft.page(url), published, found.sitename or "")
+
+
+def _published(root: etree._Element, url: str) -> str:
+    """Return the date that a page gives itself; a date somewhere in its text is none."""
+    said = html.Element("html")
+    said.append(html.Element("head"))
+    for part in root.xpath(_DATED)[:200]:
+        said[0].append(copy.deepcopy(part))
+    found = htmldate.find_date(said, url=url, original_date=True, extensive_search=False)
+    return found if found and _DATE.fullmatch(found) else ""
 
 
 def _opens_with_title(body: etree._Element) -> bool:
