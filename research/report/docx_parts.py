@@ -20,7 +20,7 @@ from docx.oxml.ns import qn
 from docx.shared import Mm
 
 from .document import is_link
-from .docx_styles import ACCENT, CHINESE, CODE, SOFT, style_file
+from .docx_styles import ACCENT, CHINESE, CODE, LINE, SOFT, style_file
 
 LEVELS = 9  # that a list can have
 MOST_LINKS = 2000
@@ -105,8 +105,11 @@ class Parts:
     def table(self, rows: int, columns: int) -> list[list[Any]]:
         """Add a table, and return its cells: each takes paragraphs and needs one at least."""
         table, grid, look = OxmlElement("w:tbl"), OxmlElement("w:tblGrid"), OxmlElement("w:tblPr")
-        look.append(element("w:tblStyle", val=self._styles["Table Grid"]))
         look.append(element("w:tblW", w=0, type="auto"))
+        lines = OxmlElement("w:tblBorders")
+        for side in ("top", "bottom", "insideH"):
+            lines.append(element(f"w:{side}", val="single", sz=4, space=0, color=LINE))
+        look.append(lines)
         for _ in range(columns):
             grid.append(element("w:gridCol", w=8500 // columns))
         table.extend((look, grid))

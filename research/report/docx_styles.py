@@ -40,6 +40,8 @@ def style_file(file: Docx) -> dict[str, str]:
     reference = _style(file, "Reference", 9.5, INK).paragraph_format
     reference.left_indent, reference.first_line_indent = Mm(11), Mm(-11)
     reference.tab_stops.add_tab_stop(Mm(11))
+    for language in file.styles.element.iter(qn("w:lang")):  # whose signs a substitute font has
+        language.set(qn("w:eastAsia"), "zh-CN")
     return {style.name: style.style_id for style in file.styles if style.name}
 
 
@@ -61,8 +63,13 @@ def _style(
         styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH).base_style = styles["Normal"]
     style: Any = styles[name]
     style.font.size, style.font.color.rgb = Pt(size), RGBColor.from_string(colour)
-    style.font.bold, style.font.italic = bold, italic
-    fonts = style.element.get_or_add_rPr().get_or_add_rFonts()
+    style.font.bold = bold
+    properties = style.element.get_or_add_rPr()
+    for gone in ("w:spacing", "w:kern"):  # letters set apart
+        for old in properties.findall(qn(gone)):
+            properties.remove(old)
+    style.font.italic = italic
+    fonts = properties.get_or_add_rFonts()
     fonts.attrib.clear()  # a theme's font would win over the named one
     for kind in ("ascii", "hAnsi", "cs"):
         fonts.set(qn(f"w:{kind}"), font)

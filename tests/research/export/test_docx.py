@@ -117,6 +117,8 @@ def test_every_style_has_a_font_for_chinese() -> None:
         fonts = file.styles[name].element.find(f".//{qn('w:rFonts')}")
         assert fonts.get(qn("w:eastAsia")) == "Microsoft YaHei", name
         assert not [key for key in fonts.attrib if key.endswith("Theme")], name
+    (language,) = file.styles.element.iter(qn("w:lang"))
+    assert language.get(qn("w:eastAsia")) == "zh-CN"
 
 
 def test_links_lead_to_the_web_or_to_a_mailbox_and_nothing_is_loaded() -> None:
