@@ -35,7 +35,7 @@ Answer = Callable[[Asked], Iterable[bytes]]
 
 
 def answer(
-    body: bytes = b"", status: str = "200 OK", length: int | None = None, **headers: str
+    body: bytes = b"", status: str = "200 OK", *, length: int | None = None, **headers: str
 ) -> bytes:
     """Return a whole answer; names of headers are written with `_` for `-`."""
     given = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -98,7 +98,7 @@ class FakeWeb:
     ) -> str:
         """Answer a path with a page; return its URL."""
         data = body.encode() if isinstance(body, str) else body
-        whole = answer(data, status, Content_Type=content_type, **headers)
+        whole = answer(data, status, length=len(data), Content_Type=content_type, **headers)
         return self.raw(path, lambda asked: [whole])
 
     def redirect(self, path: str, to: str, status: str = "302 Found") -> str:
