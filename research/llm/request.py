@@ -19,7 +19,7 @@ from pydantic_ai.models import ModelRequestParameters
 class Request:
     """One request to a model."""
 
-    prompt: str  # the last one of a person
+    prompt: str  # the last one of a person, with what people said since
     instructions: str
     tools: frozenset[str]
     output_tool: str | None
@@ -31,7 +31,9 @@ class Request:
         """Read it from what pydantic-ai hands to a model."""
         asked = [message for message in messages if isinstance(message, ModelRequest)]
         parts = [part for message in asked for part in message.parts]
-        prompts = [part.content for part in parts if isinstance(part, UserPromptPart)]
+        said = [_text(part.content) for part in parts if isinstance(part, UserPromptPart)]
+        steers = [text for text in said if "<steer " in text]
+        prompts = [text for text in said if text not in steers]
         told = [message.instructions for message in asked if message.instructions]
         found = [
             part.metadata["passages"]
@@ -41,7 +43,7 @@ class Request:
             and "passages" in part.metadata
         ]
         return cls(
-            prompt=_text(prompts[-1]) if prompts else "",
+            prompt="\n".join([*prompts[-1:], *steers]),
             instructions=told[-1] if told else "",
             tools=frozenset(tool.name for tool in parameters.function_tools),
             output_tool=parameters.output_tools[0].name if parameters.output_tools else None,
