@@ -26,7 +26,8 @@ STREAMING_PATHS = ("ACCESS", "AUTHENTICATE", "STILL_IN", "STILL_VISIBLE", "FOLD"
 @register(TAG)
 def check_settings(**kwargs: Any) -> list[CheckMessage]:
     """Return everything that is wrong with the settings of the project."""
-    return [*_engine(), *_data_dir(), *_secrets(), *_hosts(), *_addresses(), *_streaming()]
+    checks = (_engine, _data_dir, _secrets, _hosts, _addresses, _streaming, _providers)
+    return [message for check in checks for message in check()]
 
 
 def refuse_to_start_wrong() -> None:
@@ -55,6 +56,16 @@ def _data_dir() -> Iterator[CheckMessage]:
     path = settings.DATA_DIR
     if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
         yield Error(f"DATA_DIR ({path}) is not a directory I can write to.", id="project.E002")
+
+
+def _providers() -> Iterator[CheckMessage]:
+    known = set(import_string("research.tools.search.names.NAMES"))
+    if unknown := sorted(set(settings.SEARCH_PROVIDERS) - known):
+        yield Error(
+            f"SEARCH_PROVIDERS names {', '.join(unknown)}, which this site does not know.",
+            hint=f"It may name {', '.join(sorted(known))}.",
+            id="project.E011",
+        )
 
 
 def _secrets() -> Iterator[CheckMessage]:

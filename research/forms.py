@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from .actions.notes import CONTENT_LENGTH, TITLE_LENGTH, Written
@@ -16,6 +17,13 @@ from .library.names import visible
 from .library.rights import may_share
 from .models import Collection, Note, Run, Scope
 from .options import RunOptions
+
+SOURCES = {
+    "library": _("Library"),
+    "duckduckgo": _("The web"),
+    "wikipedia": _("Wikipedia"),
+    "arxiv": _("arXiv"),
+}
 
 
 class StartForm(forms.Form):
@@ -39,6 +47,11 @@ class StartForm(forms.Form):
         required=False,
         empty_label=_("Everything I may read"),
     )
+    sources = forms.MultipleChoiceField(
+        label=_("Sources"),
+        widget=forms.CheckboxSelectMultiple,
+        required=False,  # none means all of them
+    )
     researchers = forms.TypedChoiceField(
         label=_("Researchers"),
         coerce=int,
@@ -55,16 +68,24 @@ class StartForm(forms.Form):
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
         # A key of its own for each form that is shown: pressed twice, it starts one run.
-        new = {"key": uuid.uuid4().hex, "researchers": RunOptions().researchers}
+        new = {
+            "key": uuid.uuid4().hex,
+            "researchers": RunOptions().researchers,
+            "sources": settings.SEARCH_PROVIDERS,
+        }
         kwargs["initial"] = {**new, **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
         collection: Any = self.fields["collection"]
         collection.queryset = Collection.objects.readable_by(user).order_by("name")
+        sources: Any = self.fields["sources"]
+        sources.choices = [(name, SOURCES.get(name, name)) for name in settings.SEARCH_PROVIDERS]
 
     def options(self) -> RunOptions:
         """Return the options of the run that was asked for."""
         collection = self.cleaned_data["collection"]
+        sources = self.cleaned_data["sources"]
         return RunOptions(
+            sources=sources if 0 < len(sources) < len(settings.SEARCH_PROVIDERS) else None,
             collections=[collection.pk] if collection else None,
             researchers=self.cleaned_data["researchers"],
         )

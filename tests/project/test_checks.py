@@ -77,3 +77,16 @@ def test_a_server_refuses_to_start_with_a_guessable_key(server: str, tmp_path: P
     assert done.returncode != 0
     assert "SECRET_KEY can be guessed" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_search_provider_that_nobody_knows_is_told(settings: Any) -> None:
+    settings.SEARCH_PROVIDERS = ["library", "altavista"]
+    assert [error.id for error in check_settings()] == ["project.E011"]
+
+
+def test_every_name_of_a_provider_leads_to_one() -> None:
+    from research.tools.search.asking import PROVIDERS
+    from research.tools.search.names import NAMES
+
+    assert tuple(PROVIDERS) == NAMES
+    assert [PROVIDERS[name]().name for name in NAMES] == list(NAMES)

@@ -120,7 +120,7 @@ def search_returns(messages: Sequence[ModelMessage]) -> list[ToolReturnPart]:
 def read_evidence(returns: Sequence[ToolReturnPart], snippets: bool = False) -> Evidence:
     """Gather the passages of all searches and pages, each once, with its best score.
 
-    With `snippets`, what is shown of pages that could not be fetched counts as passages too.
+    With `snippets`, what is shown of pages counts as passages where none of them could be fetched.
     """
     evidence = Evidence(searches=sum(part.tool_name == "search" for part in returns))
     best: dict[tuple[int, int], Found] = {}
@@ -129,6 +129,7 @@ def read_evidence(returns: Sequence[ToolReturnPart], snippets: bool = False) -> 
     fetched = {
         item.get("source") for name, data in read if name == "fetch" for item in _passages(data)
     }
+    snippets = snippets and not fetched
     for name, data in read:
         raw = _passages(data)
         found = _of_page(raw, wanted) if name == "fetch" else _of_search(raw, fetched, snippets)

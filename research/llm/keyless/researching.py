@@ -41,8 +41,7 @@ _WEAK = 0.35
 _FACET_OWN = 0.6
 _FLOOR = 0.45
 _ANSWERS = 0.75
-_ANSWERED = 2
-"""So many sentences that say so much of what is asked: then nothing is fetched from the web."""
+"""Where a sentence says so much of what is asked, nothing is fetched from the web."""
 _COMPARED = 1.5
 _NOTHING = {
     "en": "No passage that was found answers this.",
@@ -143,7 +142,7 @@ def _to_fetch(prompt: Prompt, evidence: Evidence, tried: Sequence[str]) -> list[
         return []
     query = _query(prompt, evidence, _facet(prompt))
     ranked = Ranker(evidence).rank(query)
-    if sum(item.own >= _ANSWERS for item in ranked) >= _ANSWERED:
+    if any(item.own >= _ANSWERS for item in ranked):
         return []
     wanted = content(f"{prompt.text('query')} {prompt.text('task')}")
     return worth_fetching(evidence.pages, wanted, tried)

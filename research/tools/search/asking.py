@@ -14,6 +14,7 @@ from research.tools.search.arxiv import ArxivSearch
 from research.tools.search.base import ProviderDown, SearchProvider, SearchResult, SearchScope
 from research.tools.search.duckduckgo import DuckDuckGoSearch
 from research.tools.search.library import LibrarySearch
+from research.tools.search.names import LOCAL
 from research.tools.search.wikipedia import WikipediaSearch
 from research.web.errors import WebError
 
@@ -25,7 +26,6 @@ PROVIDERS: dict[str, Callable[[], SearchProvider]] = {
     "wikipedia": WikipediaSearch,
     "arxiv": ArxivSearch,
 }
-LOCAL = frozenset({"library"})
 DEADLINE_S = 3.0
 LEFT_OUT_S = 60.0
 AT_ONCE = 4
