@@ -23,6 +23,13 @@ LIMITS = sandbox.Limits(wall_s=40, cpu_s=40, memory_bytes=2 << 30)
 """Of what turns Markdown into a file: a report of 1 MB takes some seconds."""
 
 
+POLICY = (
+    "default-src 'none'; script-src 'none'; object-src 'none'; base-uri 'none'; "
+    "frame-ancestors 'none'; form-action 'none'; sandbox"
+)
+"""For a browser that shows a file all the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A kind of file."""
@@ -71,6 +78,7 @@ class Exported:
             "Content-Type": self.content_type,
             "Content-Disposition": disposition(self.filename),
             "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": POLICY,
         }
 
 

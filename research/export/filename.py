@@ -15,7 +15,10 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..
 def filename(title: str, extension: str) -> str:
     """Return a name that every system takes and that is no path: `What is it.pdf`."""
     kept = (sign for sign in unicodedata.normalize("NFC", title[:1000]) if _is_visible(sign))
-    name = _FORBIDDEN.sub(" ", "".join(kept)).strip(" .-")[:LONGEST]
+    name = _FORBIDDEN.sub(" ", "".join(kept)).strip(" .-")
+    if len(name) > LONGEST:  # cut between words, where there are any
+        end = name.rfind(" ", LONGEST // 2, LONGEST + 1)
+        name = name[: end if end > 0 else LONGEST]
     name = name.encode()[:MOST_BYTES].decode(errors="ignore").rstrip(" .")
     if not name or _RESERVED.fullmatch(name):
         name = f"report {name}".strip()

@@ -32,6 +32,7 @@ from research.export.filename import disposition, filename
         ("a\0b\x1b[31mc", "ab[31mc.pdf"),
         ("灯塔如何警告船只？", "灯塔如何警告船只？.pdf"),
         ('a"b;c', "a b;c.pdf"),
+        ("What is it that " * 20, "What is it that " * 4 + "What is it that.pdf"),
     ],
 )
 def test_a_title_becomes_a_name(title: str, name: str) -> None:

@@ -64,6 +64,8 @@ def test_page_program_and_command_give_the_same_file(
     for response in (first, second):
         assert response["Content-Type"] == FORMATS[format].content_type
         assert response["X-Content-Type-Options"] == "nosniff"
+        assert response["Content-Security-Policy"].startswith("default-src 'none'; ")
+        assert response["Content-Security-Policy"].endswith("; sandbox")
         assert "no-store" in response["Cache-Control"]
         name = "How does on_commit behave when a transaction is rolled back"
         assert response["Content-Disposition"].startswith(f'attachment; filename="{name}.{format}"')
