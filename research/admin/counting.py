@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.http import HttpRequest
 
 COUNTED = 10_000
+LOOKED_AT = 2_000  # of the newest rows, for the values that are offered
 
 
 class Bounded(Paginator[Any]):
@@ -39,3 +42,23 @@ def count_of(model: Any, by: str = "run", **where: Any) -> Coalesce:
     """
     rows = model.objects.filter(**{by: OuterRef("pk")}, **where).order_by().values(by)
     return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+
+
+def recent(field: str, name: Any) -> type[admin.SimpleListFilter]:
+    """Return a filter that offers what the newest rows hold in a field.
+
+    To ask for all that there is would read the whole table, each time a list is opened.
+    """
+
+    class Recent(admin.SimpleListFilter):
+        title = name
+        parameter_name = field
+
+        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+            newest = model_admin.model.objects.order_by("-pk").values_list(field, flat=True)
+            return [(value, value) for value in sorted(set(newest[:LOOKED_AT])) if value]
+
+        def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+            return queryset.filter(**{field: self.value()}) if self.value() else queryset
+
+    return Recent

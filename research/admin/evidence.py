@@ -16,7 +16,7 @@ from research.models import Citation, Source, ToolCall
 from research.rendering import host_of
 from research.templatetags.research import duration, query, word
 
-from .counting import count_of
+from .counting import count_of, recent
 from .reading import RowsInline, RowsOfRun
 from .telling import NOTHING, as_json, line, link_to, state, whole
 
@@ -34,10 +34,9 @@ class ToolCallAdmin(RowsOfRun):
 
     list_display = ["tool", "asked", "of_run", "member", "work", "told", "took", "created",
                     "page"]  # fmt: skip
-    list_filter = ["tool", "status", "created_at"]
+    list_filter = [recent("tool", _("tool")), recent("status", _("status")), "created_at"]
     search_fields = ["=tool_call_id", "member", "args", "run__topic", "=run__stream__id"]
     search_help_text = _("What it was asked, a member, its id, words of the question, a run's id")
-    date_hierarchy = "created_at"
     ordering = ["-pk"]
     late = ("result", "run__options", "run__error_message")
     fields = ["of_run", "of_task", "tool_call_id", "tool", "member", "work", "attempt", "told",
@@ -79,10 +78,13 @@ class SourceAdmin(RowsOfRun):
 
     list_display = ["title_line", "source_id", "of_run", "provider", "address", "member", "cited",
                     "created", "page"]  # fmt: skip
-    list_filter = ["provider", ("archive", admin.EmptyFieldListFilter), "created_at"]
+    list_filter = [
+        recent("provider", _("provider")),
+        ("archive", admin.EmptyFieldListFilter),
+        "created_at",
+    ]
     search_fields = ["title", "uri", "member", "run__topic", "=run__stream__id"]
     search_help_text = _("Words of the title or the question, an address, a member, a run's id")
-    date_hierarchy = "created_at"
     ordering = ["-pk"]
     late = ("run__options", "run__error_message")
     fields = ["of_run", "of_task", "source_id", "title", "address", "site", "provider", "member",
@@ -134,7 +136,7 @@ class CitationAdmin(RowsOfRun):
 
     list_display = ["number", "claim_line", "told", "of_source", "of_run", "section", "member",
                     "page"]  # fmt: skip
-    list_filter = ["verdict", "run__created_at"]
+    list_filter = [recent("verdict", _("verdict")), "run__created_at"]
     list_select_related = ["run", "source"]
     search_fields = ["claim", "quote", "member", "source__title", "run__topic",
                      "=run__stream__id"]  # fmt: skip

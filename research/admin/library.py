@@ -85,7 +85,6 @@ class DocumentAdmin(ReadOnly, Rows):
     list_select_related = ["collection"]
     search_fields = ["title", "path"]
     search_help_text = _("Words of the title or the path")
-    date_hierarchy = "added_at"
     ordering = ["-pk"]
     late = ("outline",)
     fields = ["title", "of_collection", "path", "origin", "chars", "file_hash", "of_archive",

@@ -18,6 +18,7 @@ from research.forms import moment_of, tags_of
 from research.models import Note
 from streaming.exceptions import BadRequest, StreamingError
 
+from .counting import recent
 from .reading import RowsOfRun
 from .telling import line, moment
 
@@ -64,10 +65,9 @@ class NoteAdmin(RowsOfRun):
     form = NoteForm
     list_display = ["title_line", "of_run", "note_type", "member", "told_tags", "created",
                     "changed"]  # fmt: skip
-    list_filter = ["note_type", "created_at"]
+    list_filter = [recent("note_type", _("kind")), "created_at"]
     search_fields = ["title", "content", "member", "run__topic", "=run__stream__id"]
     search_help_text = _("Words of the note or the question, a member, or a run's id")
-    date_hierarchy = "created_at"
     ordering = ["-pk"]
     late = ("content", "run__options", "run__error_message")
     fields = ["title", "note_type", "tags", "content", "seen", "of_run", "of_task", "note_id",

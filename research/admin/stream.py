@@ -163,11 +163,10 @@ class StreamAdmin(ReadOnly, Rows):
     """Streams: the logs themselves."""
 
     list_display = ["id", "of_run", "epoch", "head", "closed", "last"]
-    list_filter = ["closed"]
+    list_filter = ["closed", "run__created_at"]
     list_select_related = ["run"]
     search_fields = ["=id", "run__topic", "run__user__username"]
     search_help_text = _("Its id, words of the question, or the name of a user")
-    date_hierarchy = "run__created_at"
     ordering = ["-run__created_at", "pk"]
     late = ("run__options", "run__error_message")
     fields = ["id", "of_run", "epoch", "head", "closed", "last", "events"]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from research.models import Member, Note, Source, Steer, Task, ToolCall, Work
 
-from .counting import count_of
+from .counting import count_of, recent
 from .reading import RowsInline, RowsOfRun
 from .telling import NOTHING, as_json, line, moment, state, took, whole
 
@@ -46,10 +46,9 @@ class WorkAdmin(RowsOfRun):
 
     list_display = ["name", "of_run", "member", "told", "attempt", "error_code", "waited", "took",
                     "created"]  # fmt: skip
-    list_filter = ["status", "error_code", "created_at"]
+    list_filter = ["status", recent("error_code", _("error code")), "created_at"]
     search_fields = ["name", "member", "run__topic", "=run__stream__id"]
     search_help_text = _("A name such as task:3, a member, words of the question, or a run's id")
-    date_hierarchy = "created_at"
     ordering = ["-pk"]
     late = ("input", "output", "talk", "run__options", "run__error_message")
     fields = ["of_run", "name", "member", "told", "attempt", "pauses", "error_code", "created_at",
@@ -87,7 +86,7 @@ class TaskAdmin(RowsOfRun):
 
     list_display = ["title_line", "of_run", "task_id", "told", "member", "error_code",
                     "calls", "notes", "sources", "page"]  # fmt: skip
-    list_filter = ["status", "error_code", "run__created_at"]
+    list_filter = ["status", recent("error_code", _("error code")), "run__created_at"]
     search_fields = ["title", "query", "summary", "run__topic", "=run__stream__id"]
     search_help_text = _("Words of the task or of the question, or a run's id")
     ordering = ["-pk"]
@@ -145,7 +144,7 @@ class MemberAdmin(RowsOfRun):
     """Who speaks in runs."""
 
     list_display = ["name", "role", "told", "of_run", "user", "begun"]
-    list_filter = ["role", "status", "run__created_at"]
+    list_filter = ["role", recent("status", _("status")), "run__created_at"]
     list_select_related = ["run__user"]
     search_fields = ["name", "run__topic", "=run__stream__id", "run__user__username"]
     search_help_text = _("A name, words of the question, the name of a user, or a run's id")

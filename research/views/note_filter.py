@@ -50,7 +50,7 @@ class NoteFilter:
     @property
     def notes(self) -> QuerySet[Note]:
         """Return the notes that are meant, the newest first."""
-        found = self.mine.select_related("run", "task")
+        found = self.mine
         for word in self.q.split()[:WORDS]:
             named = (
                 Q(title__icontains=word) | Q(content__icontains=word) | Q(member__icontains=word)
@@ -62,7 +62,7 @@ class NoteFilter:
             found = found.filter(note_type=self.kind)
         if self.tag:
             found = tagged(found, self.tag)
-        return found.order_by("-created_at", "-pk")
+        return found.order_by("-pk")
 
     @property
     def asks(self) -> bool:

@@ -91,14 +91,16 @@ class Notes(LoginRequiredMixin, ListView[Note]):
     paginate_by = 20
 
     def get_queryset(self) -> QuerySet[Note]:
-        """Return the notes that are meant."""
+        """Return the notes that are meant: their keys, so that no text is sorted along."""
         self.filter = NoteFilter.of(self.request.user, self.request.GET)
-        return self.filter.notes
+        return self.filter.notes.only("pk")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add the notes as they are shown, and what may be chosen."""
         context = super().get_context_data(filter=self.filter, **kwargs)
-        context["notes"] = shown(list(context["page_obj"]), SHOWN)
+        keys = [note.pk for note in context["page_obj"]]
+        rows = Note.objects.select_related("run", "task").in_bulk(keys)
+        context["notes"] = shown([rows[key] for key in keys if key in rows], SHOWN)
         context["kinds"] = [(kind, NoteForm.kind(kind)) for kind in self.filter.kinds]
         context["can_write"] = Run.objects.visible_to(self.request.user).exists()
         return context

@@ -14,6 +14,7 @@ from research.models import Note, Source
 from research.text.markers import find_markers
 
 MOST = 20_000_000  # characters of one file
+FIELDS = ("note_id", "title", "content", "note_type", "member", "tags", "created_at", "run")
 
 
 def as_markdown(notes: QuerySet[Note]) -> str:
@@ -30,15 +31,16 @@ def as_markdown(notes: QuerySet[Note]) -> str:
 
 
 def _parts(notes: QuerySet[Note]) -> Iterator[str]:
-    rows = notes.order_by("-run__created_at", "run", "note_id").iterator(chunk_size=200)
-    for run_id, group in groupby(rows, key=lambda note: note.run_id):
+    rows = notes.select_related("run").only(*FIELDS, "run__topic")
+    by_run = rows.order_by("-run__created_at", "run", "note_id").iterator(chunk_size=200)
+    for run_id, group in groupby(by_run, key=lambda note: note.run_id):
         cited: set[int] = set()
         for place, note in enumerate(group):
             if place == 0:
                 yield f"## {_line(note.run.topic)}"
             cited |= {found.marker.source for found in find_markers(note.content)}
             yield _note(note)
-        if lines := _sources(run_id, cited):
+        if cited and (lines := _sources(run_id, cited)):
             yield "### " + _("Sources")
             yield lines
 

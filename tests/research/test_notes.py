@@ -172,11 +172,11 @@ def test_a_page_of_notes_asks_as_often_for_twenty_as_for_one(
     task = Task.objects.create(run=ended, task_id=1, step=1, title="t", query="q")
     note_in(ended, content="[S1:0-9] [S7]", task=task)
     page.get("/notes/")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page.get("/notes/")
     for number in range(30):
         note_in((ended, live)[number % 2], content="[S1:0-9] [S2]", task=task)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page.get("/notes/")
 
 
