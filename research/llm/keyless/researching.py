@@ -87,7 +87,14 @@ def _queries(prompt: Prompt) -> list[str]:
 
 def _retry_queries(prompt: Prompt, asked: Sequence[str], evidence: Evidence) -> list[str]:
     """Return other words to search with when the first found nothing."""
-    wider = [prompt.question, " ".join(sorted(query_words(prompt.text("query")), key=len)[-2:])]
+    query = prompt.text("query")
+    words = [
+        word for word in query.split() if query_words(word)
+    ]  # as written: the web has no stems
+    wider = [
+        prompt.question,
+        " ".join(sorted(words if words[1:] else query_words(query), key=len)[-2:]),
+    ]
     return [item for item in wider if item and item not in asked and query_words(item)][:2]
 
 
