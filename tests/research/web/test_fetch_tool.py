@@ -72,6 +72,7 @@ def text_of(made: ToolReturn[Any]) -> str:
     return str(made.return_value)
 
 
+@pytest.mark.both
 async def test_a_page_becomes_a_source_whose_text_is_kept_with_hash_and_date(
     desk: Desk, web: FakeWeb
 ) -> None:
@@ -152,6 +153,7 @@ async def test_beyond_the_end_there_is_nothing(desk: Desk, web: FakeWeb) -> None
     assert "[S1:" in text_of(await read(desk, url, -5))
 
 
+@pytest.mark.both
 async def test_another_member_gets_the_archived_text_and_the_site_is_not_asked_again(
     desks: list[Desk], web: FakeWeb
 ) -> None:
@@ -279,6 +281,7 @@ async def test_a_run_fetches_no_more_pages_than_it_may(
     await read(desk, web.url("/1"))  # what is known may be read again
 
 
+@pytest.mark.both
 async def test_two_who_fetch_one_page_at_once_get_one_source(
     desks: list[Desk], web: FakeWeb
 ) -> None:
