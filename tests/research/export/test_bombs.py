@@ -13,7 +13,7 @@ from research.report.tree import parse
 from research.sandbox import Limits, SandboxError
 from tests.research.export.reports import report, squashed, text_of_docx, text_of_pdf
 
-LIMITS = Limits(wall_s=30, cpu_s=30, memory_bytes=2 << 30)
+LIMITS = Limits(wall_s=60, cpu_s=60, memory_bytes=2 << 30)
 BOMBS = {
     "a megabyte": "word *a* [x](http://y.example/) `c` 中文\n\n" * 25_000,
     "a word without an end": "a" * 200_000,
@@ -48,8 +48,8 @@ SLOW = {("pdf", "citations"), ("docx", "a megabyte")}
 @pytest.mark.parametrize("format", ["pdf", "docx"])
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_becomes_a_file_or_is_refused_with_a_code(format: str, name: str) -> None:
-    seconds = 2 if (format, name) in SLOW else 30
-    limits = Limits(wall_s=seconds, cpu_s=30, memory_bytes=2 << 30)
+    seconds = 2 if (format, name) in SLOW else 60
+    limits = Limits(wall_s=seconds, cpu_s=60, memory_bytes=2 << 30)
     began = time.monotonic()
     try:
         made = sandbox.call(
@@ -60,11 +60,11 @@ def test_a_bomb_becomes_a_file_or_is_refused_with_a_code(format: str, name: str)
         assert seconds == 2
     else:
         assert made[:4] in (b"%PDF", b"PK\x03\x04")
-    assert time.monotonic() - began < 40
+    assert time.monotonic() - began < 80
 
 
 def test_a_report_that_needs_too_much_memory_is_refused_and_the_next_is_not() -> None:
-    small = Limits(wall_s=30, cpu_s=30, memory_bytes=96 << 20)
+    small = Limits(wall_s=60, cpu_s=60, memory_bytes=96 << 20)
     with pytest.raises(SandboxError) as refused:
         sandbox.call(
             "research.report.pdf:render", report(BOMBS["a megabyte"]), limits=small, returns=bytes

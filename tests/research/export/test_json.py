@@ -31,6 +31,7 @@ def read(run: Run) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.both
 def test_every_event_is_there_in_order_exactly_as_it_is_stored(run: Run) -> None:
     stored = [record.text for record in log.read_after(run.pk, 0, 10_000)]
     data = export(run.pk, "json").data.decode()
@@ -50,6 +51,7 @@ def test_what_the_run_is_stands_beside_it(run: Run) -> None:
     assert (facts["status"], facts["cursor"]) == ("completed", run.stream.cursor)
 
 
+@pytest.mark.both
 def test_texts_too_long_for_their_events_are_kept_by_their_hash(run: Run) -> None:
     text = "灯塔" * 40_000
     log.append(
