@@ -20,8 +20,10 @@ from rich.markdown import Markdown
 from research.actions.runs import report_markdown
 from research.engine.boot import House
 from research.engine.work import cancel_run, start_run
+from research.export import FORMATS, export
 from research.models import Run
 from research.options import RunOptions
+from research.sandbox import SandboxError
 from research.terminal.command import USAGE, TerminalCommand, exit_code, raw
 from research.terminal.lines import plain
 from research.terminal.screen import Screen
@@ -49,7 +51,11 @@ class Command(TerminalCommand):
             "--source", action="append", help="A search provider to ask; may be repeated."
         )
         parser.add_argument("--researchers", type=int, help="How many work side by side.")
-        parser.add_argument("--output", type=Path, help="Write the report to this file.")
+        parser.add_argument(
+            "--output",
+            type=Path,
+            help="Write the report to this file: .md, .html, .pdf, .docx or .json.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Research, and exit with how it ended."""
@@ -76,14 +82,21 @@ class Command(TerminalCommand):
             raise SystemExit(code)
 
     def _report(self, run_id: UUID, path: Path | None, quiet: bool) -> None:
-        text = report_markdown(Run.objects.get(pk=run_id))
+        if not report_markdown(Run.objects.get(pk=run_id)):
+            return
+        kind = path.suffix[1:].lower() if path else ""
+        try:
+            made = export(run_id, kind if kind in FORMATS else "md").data
+        except SandboxError as error:
+            raise CommandError(f"{error.message} ({error.code})") from None
         if path:
-            path.write_text(text + "\n", "utf-8")
-        elif text and self.stdout.isatty():
-            lines = (plain(line, 100_000) if line.strip() else "" for line in text.split("\n"))
-            Console(file=raw(self.stdout)).print(Markdown("\n".join(lines)))
-        elif text and not quiet:
-            self.stdout.write(text)
+            path.write_bytes(made)
+        elif self.stdout.isatty():
+            lines = made.decode().split("\n")
+            safe = (plain(line, 100_000) if line.strip() else "" for line in lines)
+            Console(file=raw(self.stdout)).print(Markdown("\n".join(safe)))
+        elif not quiet:
+            self.stdout.write(made.decode())
 
 
 async def _research(user: Any, topic: str, options: RunOptions, show: Show) -> UUID:
