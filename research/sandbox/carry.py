@@ -13,10 +13,20 @@ import msgspec
 from .wire import Answer
 
 
+_warmed: set[str] = set()
+
+
 def function_of(target: str) -> Callable[..., Any]:
-    """Return the function that `module:function` names."""
-    module, _, name = target.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
+    """Return the function that `module:function` names.
+
+    A module that is met first may have a function `warm`: what it loads is there for each call.
+    """
+    path, _, name = target.partition(":")
+    module = import_module(path)
+    if path not in _warmed:
+        _warmed.add(path)
+        getattr(module, "warm", lambda: None)()
+    function: Callable[..., Any] = getattr(module, name)
     return function
 
 

@@ -59,6 +59,12 @@ def extract(body: bytes, kind: Kind, charset: str | None, url: str) -> Extracted
     return _extracted(page if page.blocks and mostly else _raw(text, name))
 
 
+def warm() -> None:
+    """Have done once what the libraries put off until they are used."""
+    page = b"<html><head><title>T</title></head><body><article><h1>T</h1><p>%b</p></article></body>"
+    extract(page % (b"Some words that are a sentence. " * 20), "html", None, "http://example.com/")
+
+
 def _html(text: str, url: str) -> Extracted:
     if len(text) > _LONG:
         return _extracted(read_html(text, url))
