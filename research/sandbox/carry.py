@@ -12,7 +12,6 @@ import msgspec
 
 from .wire import Answer
 
-
 _warmed: set[str] = set()
 
 
