@@ -21,13 +21,14 @@ from streaming import vocabulary as v
 from .asking import Asked, ask, left_out
 from .base import Passage, SearchResult, SearchScope
 from .merging import merged
+from .names import LABELS
 
 SHOWN = 12  # passages that a model reads; the rest is in the metadata
 PASSAGE_LENGTH = 1200
 CONTEXT_LENGTH = 500
 NOTICE = {
-    "en": "{} did not answer; the search goes on without it.",
-    "zh": "{}没有回应，搜索将在没有它的情况下继续。",
+    "en": "{} did not answer; the search goes on with the others.",
+    "zh": "{}没有回应，搜索由其余来源继续。",
 }
 
 
@@ -61,9 +62,8 @@ def _finish(
 ) -> Change:
     result = merged(query, asked.results)
     numbers, said = tools.record_sources(run, use, list(_sources(asked.results)))
-    notice = NOTICE.get(run.language, NOTICE["en"])
-    told: list[Said] = [(use.voice, v.Status(message=notice.format(name))) for name in down]
-    lines = [result.notice, *(notice.format(name) for name in asked.down)]
+    told: list[Said] = [(use.voice, v.Status(message=_notice(run, down)))] if down else []
+    lines = [result.notice, _notice(run, asked.down) if asked.down else ""]
     placed = _placed(run, result, numbers)
     text = _as_text(placed, numbers, [line for line in lines if line])
     change = tools.finish(
@@ -77,6 +77,13 @@ def _finish(
     )
     change.value = ToolReturn(return_value=text, metadata=_as_data(placed, numbers))
     return change
+
+
+def _notice(run: Run, names: Sequence[str]) -> str:
+    """Return in words who does not answer."""
+    comma = "、" if run.language == "zh" else ", "
+    notice = NOTICE.get(run.language, NOTICE["en"])
+    return notice.format(comma.join(LABELS[name] for name in names))
 
 
 def _sources(results: Sequence[SearchResult]) -> Iterator[Found]:

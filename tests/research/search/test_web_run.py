@@ -84,7 +84,9 @@ async def test_with_no_web_and_no_documents_the_report_says_so(
     run, events = await lab.research(QUESTION)  # the fake web answers each search with 404
     assert run.status == "completed"
     notices = [event.data["message"] for event in events if event.type == "status"]
-    assert sorted(notice.split()[0] for notice in notices) == ["arxiv", "duckduckgo", "wikipedia"]
+    assert notices == [
+        "DuckDuckGo, Wikipedia, arXiv did not answer; the search goes on with the others."
+    ]
     assert not await lab.db(_citations, run)
     assert "No source was found that answers this question." in _report(events)
 
