@@ -36,8 +36,6 @@ def words(ended: bool) -> Words:
         missing=_("What this report does not answer"),
         unfinished=_("This part was not finished."),
         empty=_("No report was written.") if ended else _("Nothing has been written yet."),
-        question=_("Question"),
-        page=_("Page"),
     )
 
 

@@ -24,8 +24,6 @@ class Words(Struct, frozen=True):
     missing: str  # heading of what the report does not answer
     unfinished: str
     empty: str  # what stands where no report is
-    question: str
-    page: str  # "Page", for those who hear the footer
 
 
 class Reference(Struct, frozen=True):

@@ -17,8 +17,6 @@ WORDS = Words(
     missing="What this report does not answer",
     unfinished="This part was not finished.",
     empty="No report was written.",
-    question="Question",
-    page="Page",
 )
 MARGIN = 70  # points; above and below stand the title and the number of the page
 
