@@ -55,7 +55,11 @@ def compiled(catalog: Catalog) -> bytes:
 def update() -> None:
     """Write the catalogue anew with the texts of the code, and what is known of them."""
     known = read()
-    fresh = Catalog(locale="zh_Hans", domain="django", fuzzy=False, header_comment="#")
+    fresh = Catalog(
+        locale="zh_Hans", domain="django", fuzzy=False, header_comment="# 简体中文",
+        project="Soundings", version="1", msgid_bugs_address="-", last_translator="-",
+        language_team="-",
+    )  # fmt: skip
     fresh.creation_date = fresh.revision_date = known.creation_date
     for text, path in texts().items():
         before = known.get(text[0])
