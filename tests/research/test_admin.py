@@ -47,6 +47,7 @@ def shown(response: Any) -> str:
 
 
 # --- what there is -------------------------------------------------------------------------------
+@pytest.mark.both
 @pytest.mark.parametrize("model", KINDS)
 def test_every_kind_of_row_has_its_list_its_page_and_its_search(
     staff: Client, run: Run, model: Any
@@ -211,6 +212,7 @@ def test_a_collection_goes_with_its_documents(staff: Client, run: Run) -> None:
 
 
 # --- the first page ------------------------------------------------------------------------------
+@pytest.mark.both
 def test_the_first_page_tells_how_the_house_stands(staff: Client, run: Run) -> None:
     assert "Nothing failed." in shown(staff.get(reverse("admin:index")))
     now = timezone.now()

@@ -95,6 +95,7 @@ def test_a_list_leaves_long_texts_and_secrets_where_they_are(
             assert f'"{table}"."{column}"' not in sql, sql
 
 
+@pytest.mark.both
 def test_a_list_counts_no_further_than_it_can_be_turned_over(
     staff: Client, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,6 +114,7 @@ def events(staff: Client, **given: str) -> set[str]:
     return {event.type for event in response.context["cl"].result_list}
 
 
+@pytest.mark.both
 def test_events_are_found_by_run_by_type_and_by_words(staff: Client, run: Run) -> None:
     other = recorded.record(run.user, [(Voice(), v.RunStarted(topic="潮汐 of a harbour"))])
     assert events(staff, q=str(other.pk)) == {"run.started"}

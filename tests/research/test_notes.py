@@ -126,6 +126,7 @@ def test_what_changes_a_note_asks_for_the_token_of_its_form(ada: User, ended: Ru
 
 
 # --- finding -------------------------------------------------------------------------------------
+@pytest.mark.both
 def test_notes_are_found_by_words_research_kind_and_tag(
     page: Client, ended: Run, live: Run
 ) -> None:
@@ -340,6 +341,7 @@ def test_a_person_who_is_called_as_a_member_is_not_taken_for_it(client: Client, 
 
 
 # --- keeping -------------------------------------------------------------------------------------
+@pytest.mark.both
 def test_notes_are_kept_as_one_file_by_research_with_their_sources(
     page: Client, ended: Run, live: Run
 ) -> None:
