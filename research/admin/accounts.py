@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from research.access import revoke
 from research.models import ApiToken, Command
@@ -89,7 +89,7 @@ class ApiTokenAdmin(Rows):
         rows = list(tokens.filter(revoked_at=None))
         count = revoke(ApiToken.objects.filter(pk__in=[row.pk for row in rows]))
         for row in rows:
-            self.log_change(request, row, "Revoked.")
+            self.log_change(request, row, gettext("Revoked"))
         said = ngettext("%d token is revoked.", "%d tokens are revoked.", count) % count
         self.message_user(request, said, messages.SUCCESS if count else messages.WARNING)
 

@@ -72,7 +72,7 @@ class RunActions(admin.ModelAdmin[Run]):
         question = gettext_lazy("Cancel these runs?")
         if asked := self._ask(request, runs, "cancel", question):
             return asked
-        done = self._each(request, runs, one, "Cancelled.")
+        done = self._each(request, runs, one, _("Cancelled"))
         if done:
             said = ngettext("%d run is being cancelled.", "%d runs are being cancelled.", done)
             self.message_user(request, said % done, messages.SUCCESS)
@@ -90,7 +90,7 @@ class RunActions(admin.ModelAdmin[Run]):
         question = gettext_lazy("Do these runs again? Each may cost as much as it did before.")
         if asked := self._ask(request, runs, "again", question):
             return asked
-        done = self._each(request, runs, one, "Done again.")
+        done = self._each(request, runs, one, _("Done again"))
         if done:
             said = ngettext("%d run is started again.", "%d runs are started again.", done)
             self.message_user(request, said % done, messages.SUCCESS)
