@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
-
-from django.db import IntegrityError, transaction
-from django.db.models import ProtectedError, QuerySet
+from django.db import transaction
+from django.db.models import QuerySet
 
 from research.library.index import forget
-from research.library.write import BATCH_DOCUMENTS, raise_version
-from research.models.library import Archive, Chunk, Collection, Document
+from research.library.write import BATCH_DOCUMENTS, forget_texts, raise_version
+from research.models.library import Chunk, Collection, Document
 
 
 def remove_documents(documents: QuerySet[Document]) -> int:
@@ -33,10 +30,3 @@ def remove_collection(collection: Collection) -> int:
     Collection.objects.filter(pk=collection.pk).delete()
     forget(collection)
     return count
-
-
-def forget_texts(hashes: Iterable[str]) -> None:
-    """Delete the texts of these that no document and no source has any more."""
-    with suppress(IntegrityError, ProtectedError), transaction.atomic():
-        # A run may take one up in this very moment: then they stay until the next time.
-        Archive.objects.filter(pk__in=set(hashes), documents=None, sources=None).delete()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from django.db import transaction
-from django.db.models import F
+from django.db import IntegrityError, transaction
+from django.db.models import F, ProtectedError
 from django.utils import timezone
 
 from research.library.chunks import passages
@@ -84,6 +85,7 @@ def write(collection: Collection, origin: str, batch: Sequence[Read]) -> dict[st
                 collection=collection, origin=origin, path__in=[read.name for read in batch]
             )
         }
+        before = [row.archive_id for row in known.values()]
         rows = [
             _row(known.get(read.name) or Document(collection=collection, origin=origin), read, text)
             for read, text in zip(batch, hashes, strict=True)
@@ -107,7 +109,15 @@ def write(collection: Collection, origin: str, batch: Sequence[Read]) -> dict[st
             batch_size=500,
         )
         raise_version(collection.pk)
+    forget_texts(before)
     return {row.path: Written(row.pk, row.path in known) for row in rows}
+
+
+def forget_texts(hashes: Iterable[str]) -> None:
+    """Delete the texts of these that no document and no source has any more."""
+    with suppress(IntegrityError, ProtectedError), transaction.atomic():
+        # A run may take one up in this very moment: then they stay until the next time.
+        Archive.objects.filter(pk__in=set(hashes), documents=None, sources=None).delete()
 
 
 _CHANGED = ("title", "archive", "file_hash", "outline", "chars", "added_at")
