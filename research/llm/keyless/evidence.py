@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
 from research.text.headings import section_of
 from research.text.tokens import content, tokens
 
+_RAREST = 7.0
 _OF_PAGE = 20  # passages of a page that are looked at
 
 
@@ -58,6 +59,7 @@ class Evidence:
     pages: list[WebPage] = field(default_factory=list)
     outline: list[Listed] = field(default_factory=list)
     searches: int = 0
+    fetched: frozenset[int] = frozenset()
     _documents: int = 0
     _frequencies: dict[str, int] = field(default_factory=dict)
     _own: Counter[str] = field(default_factory=Counter)
@@ -70,6 +72,34 @@ class Evidence:
             # count is only comparable among such words.
             total, count = max(len(self.passages), 1), self._own[word]
         return math.log(1 + (total - count + 0.5) / (count + 0.5)) if count <= total else 0.1
+
+    def covered(self, words: Iterable[str]) -> float:
+        """Return the share of words, the rare ones first of all, that the best passage says."""
+        return max(self._covered(words).values(), default=0.0)
+
+    def focused(self, words: Iterable[str], share: float) -> Evidence:
+        """Return it without the documents that say far less of these words than the best source.
+
+        The pages that were fetched stay: they were chosen.
+        """
+        covered = self._covered(words)
+        floor = share * max(covered.values(), default=0.0)
+        stays = {source for source, held in covered.items() if held >= floor} | self.fetched
+        return replace(
+            self,
+            passages=[passage for passage in self.passages if passage.source in stays],
+            outline=[item for item in self.outline if item.source in stays],
+        )
+
+    def _covered(self, words: Iterable[str]) -> Mapping[int, float]:
+        weights = {word: min(self.idf(word), _RAREST) for word in words}
+        total = sum(weights.values()) or 1.0
+        best: dict[int, float] = defaultdict(float)
+        for passage in self.passages:
+            said = content(passage.text) | content(" ".join(passage.headings))
+            held = sum(weight for word, weight in weights.items() if word in said)
+            best[passage.source] = max(best[passage.source], held / total)
+        return best
 
     def known(self, word: str) -> bool:
         """Tell whether any passage that was found holds a word."""
@@ -127,9 +157,14 @@ def read_evidence(returns: Sequence[ToolReturnPart], snippets: bool = False) -> 
     read = [(part.tool_name, _data(part)) for part in returns]
     wanted = content(" ".join(str(data.get("query") or "") for _, data in read))
     fetched = {
-        item.get("source") for name, data in read if name == "fetch" for item in _passages(data)
+        int(item["source"])
+        for name, data in read
+        if name == "fetch"
+        for item in _passages(data)
+        if isinstance(item.get("source"), int)
     }
     snippets = snippets and not fetched
+    evidence.fetched = frozenset(fetched)
     for name, data in read:
         raw = _passages(data)
         found = _of_page(raw, wanted) if name == "fetch" else _of_search(raw, fetched, snippets)

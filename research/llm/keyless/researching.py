@@ -40,8 +40,10 @@ _SHOWN = 3
 _WEAK = 0.35
 _FACET_OWN = 0.6
 _FLOOR = 0.45
-_ANSWERS = 0.75
-"""Where a sentence says so much of what is asked, nothing is fetched from the web."""
+_ANSWERS = 0.8
+"""Where a passage says so much of what is asked, nothing is fetched from the web."""
+_FOCUS = 0.7
+"""What a document must say of it, next to the best source, to be quoted beside fetched pages."""
 _COMPARED = 1.5
 _NOTHING = {
     "en": "No passage that was found answers this.",
@@ -143,13 +145,15 @@ def _enough(ranked: Sequence[Scored], facet: Facet, main: bool) -> bool:
     return len(fitting) >= 2 or (main and bool(ranked))
 
 
+def _asked_words(prompt: Prompt) -> list[str]:
+    return query_words(prompt.text("query") or prompt.question)
+
+
 def _to_fetch(prompt: Prompt, evidence: Evidence, tried: Sequence[str]) -> list[str]:
     """Return the pages to read: some, once, where what was found does not say what is asked."""
     if tried or not evidence.pages:
         return []
-    query = _query(prompt, evidence, _facet(prompt))
-    ranked = Ranker(evidence).rank(query)
-    if any(item.own >= _ANSWERS for item in ranked):
+    if evidence.covered(_asked_words(prompt)) >= _ANSWERS:
         return []
     wanted = content(f"{prompt.text('query')} {prompt.text('task')}")
     return worth_fetching(evidence.pages, wanted, tried)
@@ -257,6 +261,8 @@ def research(messages: Sequence[ModelMessage]) -> list[ModelResponsePart]:
     evidence = read_evidence(search_returns(messages), snippets=bool(tried))
     if pages := _to_fetch(prompt, evidence, tried):
         return [ToolCallPart("fetch", {"url": url}) for url in pages]
+    if tried:
+        evidence = evidence.focused(_asked_words(prompt), _FOCUS)
     rounds = sum(
         any(isinstance(part, ToolCallPart) and part.tool_name == "search" for part in message.parts)
         for message in messages

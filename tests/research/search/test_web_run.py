@@ -78,6 +78,15 @@ async def test_where_the_library_answers_no_page_is_fetched(
     assert {row.source.provider for row in await lab.db(_citations, run)} == {"library"}
 
 
+async def test_documents_that_only_share_words_with_the_question_do_not_answer_it(
+    web: FakeWeb, lab: Lab, collection: Collection
+) -> None:
+    dance, _ = _serve_bees(web)  # a ship, too, can "tell" a lighthouse by its light
+    run, _ = await lab.research(QUESTION)
+    assert run.status == "completed"
+    assert {row.source.uri for row in await lab.db(_citations, run)} == {dance}
+
+
 async def test_with_no_web_and_no_documents_the_report_says_so(
     web: FakeWeb, lab: Lab, settings: Any
 ) -> None:
