@@ -10,6 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from research.models import Member, Run, RunStatus, Steer, Task, TaskStatus, Work, WorkStatus
 from streaming import vocabulary as v
 from streaming.exceptions import BadRequest, Conflict, NotFound
@@ -23,6 +25,7 @@ LENGTH = 4_000  # code points
 MOST = 100  # steers of one run: all of them are in the prompts that come
 ACTIVE = (WorkStatus.QUEUED, WorkStatus.RUNNING)
 UNDER_WAY = (RunStatus.RUNNING, RunStatus.PAUSED, RunStatus.FINISHING)
+TEAM = (Role.LEADER, Role.TEAMMATE)
 BY_RULE = "verifier"  # asks no model
 
 
@@ -70,8 +73,7 @@ def steer(by: str, text: str, to: str = "") -> Action:
 
 def waits(run_id: UUID, member: str, known: Collection[int]) -> bool:
     """Tell whether something was said to a member that it does not know of."""
-    rows = Steer.objects.filter(run_id=run_id, to__in=("", member))
-    return rows.exclude(number__in=known).exists()
+    return _said_to(run_id, member, known).exists()
 
 
 def hear(work_name: str, known: Collection[int]) -> Action:
@@ -79,7 +81,7 @@ def hear(work_name: str, known: Collection[int]) -> Action:
 
     def action(run: Run) -> Change:
         work = Work.objects.get(run=run, name=work_name)
-        rows = Steer.objects.filter(run=run, to__in=("", work.member)).exclude(number__in=known)
+        rows = _said_to(run.pk, work.member, known)
         said: list[Said] = []
         for row in rows:
             if work.member not in row.heard:
@@ -100,7 +102,10 @@ def unheard(run: Run) -> list[Said]:
     return said
 
 
-TEAM = (Role.LEADER, Role.TEAMMATE)
+def _said_to(run_id: UUID, member: str, known: Collection[int]) -> QuerySet[Steer]:
+    """Return what a member is told besides what it knows; what was given up stays so."""
+    rows = Steer.objects.filter(run_id=run_id, to__in=("", member), missed=False)
+    return rows.exclude(number__in=known)
 
 
 def _missed(row: Steer) -> Said:

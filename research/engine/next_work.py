@@ -39,6 +39,11 @@ class TaskFacts:
     status: str
     noted: bool = False  # whether there is anything to write from
 
+    @property
+    def brought(self) -> bool:
+        """Tell whether it has found something; one that was stopped has found what it noted."""
+        return self.status == "completed" or (self.status == "cancelled" and self.noted)
+
 
 @dataclass(frozen=True, slots=True)
 class NewWork:
@@ -140,7 +145,7 @@ def next_work(
         return [NewWork("verify", "verifier")]
     if verify.status not in ENDED:
         return []
-    gaps = [task.task_id for task in tasks if task.status != "completed"]
+    gaps = [task.task_id for task in tasks if not task.brought]
     partial = any(work.status in ("failed", "cancelled") for work in works)
     return Finish(True, gaps=gaps, partial=partial)
 
@@ -151,13 +156,9 @@ def _failure(work: WorkFacts, code: str, message: str) -> Finish:
 
 
 def outline(tasks: Sequence[TaskFacts], titles: Titles) -> list[Section]:
-    """Return the sections of the report: the answer first, then each task that found something.
-
-    A task that was stopped has found what it noted.
-    """
+    """Return the sections of the report: the answer first, then each task that found something."""
     lead = Section("lead", titles.lead, "Answer the question.", None)
-    brought = [t for t in tasks if t.status == "completed" or (t.status == "cancelled" and t.noted)]
-    found = sorted(brought, key=lambda t: t.step)
+    found = sorted((task for task in tasks if task.brought), key=lambda t: t.step)
     if len(tasks) == 1:  # its title is the report's own
         return [lead, *(Section("task", titles.detail, t.intent, t.task_id) for t in found)]
     return [lead, *(Section("task", t.title, t.intent, t.task_id) for t in found)]

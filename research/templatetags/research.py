@@ -72,8 +72,8 @@ WORDS = {
     "input.received": gettext_lazy("Said"),
     "run.paused": gettext_lazy("Paused"),
     "run.resumed": gettext_lazy("Resumed"),
-    "run.finishing": gettext_lazy("Finish now"),
-    "run.cancelling": gettext_lazy("Cancelled"),
+    "run.finishing": gettext_lazy("Finish asked for"),
+    "run.cancelling": gettext_lazy("Cancel asked for"),
     "team.interact_failed": gettext_lazy("Not heard"),
     "status": gettext_lazy("Status"),
     # of verdicts
@@ -123,6 +123,8 @@ def initials(member: MemberCard | None) -> str:
 @register.filter
 def activity(member: MemberCard) -> str:
     """Return what a member is doing, in words."""
+    if member.role == "human_agent":
+        return word(member.role)
     doing, detail = member.activity, member.detail
     if member.status in ("stopped", "error", "paused"):
         return word(member.status)

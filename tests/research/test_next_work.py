@@ -208,3 +208,26 @@ def test_whatever_ends_when_and_how_the_rules_hold(data: st.DataObject) -> None:
         assert todo.gaps == [t.task_id for t in tasks.values() if t.status != "completed"]
         assert todo.partial == any(w.status == "failed" for w in works.values())
         assert {f"task:{n}" for n in tasks} <= works.keys()
+
+
+# --- what people ask for -------------------------------------------------------------------------
+def test_a_task_that_waits_again_is_given_to_who_is_free() -> None:
+    works = [work("plan"), work("task:1", "failed", TEAM[0]), work("task:2", "running", TEAM[0])]
+    tasks = [task(1, "pending"), task(2, "in_progress")]
+    assert names(after(works, tasks)) == [("task:1", TEAM[1])]
+
+
+def test_what_was_stopped_has_a_section_if_anything_was_noted() -> None:
+    works = [work("plan"), work("task:1", "cancelled"), work("task:2", "cancelled")]
+    tasks = [replace(task(1, "cancelled"), noted=True), task(2, "cancelled"), task(3, "skipped")]
+    (lead,) = after(works, tasks)  # type: ignore[misc]
+    assert (lead.name, lead.input["count"]) == ("write:1", 2)
+    works += [work("write:1"), work("write:2"), work("verify")]
+    assert after(works, tasks) == Finish(True, gaps=[2, 3], partial=True)
+
+
+def test_a_run_that_was_stopped_before_its_plan_is_written_from_nothing() -> None:
+    (lead,) = after([work("plan", "cancelled")], [])  # type: ignore[misc]
+    assert (lead.name, lead.input["kind"], lead.input["count"]) == ("write:1", "lead", 1)
+    works = [work("plan", "cancelled"), work("write:1"), work("verify")]
+    assert after(works, []) == Finish(True, gaps=[], partial=True)

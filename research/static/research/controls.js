@@ -2,6 +2,7 @@
 // beside the buttons stands what the server answered. Without this script they are plain forms.
 const said = document.getElementById('control-said');
 const TRIES = 3, PAUSE_MS = 1500;
+const REST_MS = 600; // a double click must not also press what takes the button's place
 const freshKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, '0')).join('');
 
 function say(text, isError = false) {
@@ -46,8 +47,8 @@ document.addEventListener('submit', async (event) => {
   } catch {
     say(said.dataset.lost, true);
   }
-  delete form.dataset.busy;
   button?.removeAttribute('aria-disabled');
+  setTimeout(() => { delete form.dataset.busy; }, REST_MS);
 });
 
 document.addEventListener('keydown', (event) => {
