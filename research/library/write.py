@@ -109,7 +109,8 @@ def write(collection: Collection, origin: str, batch: Sequence[Read]) -> dict[st
             batch_size=500,
         )
         raise_version(collection.pk)
-    forget_texts(before)
+    if before:
+        forget_texts(before)
     return {row.path: Written(row.pk, row.path in known) for row in rows}
 
 

@@ -55,7 +55,7 @@ def lamps(mine: Collection) -> Document:
 
 
 def said(response: Any) -> str:
-    return unescape(response.content.decode())
+    return unescape(str(response.content.decode()))
 
 
 def at(name: str, collection: Collection, *more: int) -> str:

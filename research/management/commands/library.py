@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Count
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
@@ -136,10 +137,10 @@ class Command(BaseCommand):
         found = Collection.objects.order_by("name").select_related("owner")
         if options["user"]:
             found = found.filter(owner=self._user(options))
-        sizes = dict(Collection.objects.with_sizes().values_list("pk", "n_documents"))
+        sizes = dict(Document.objects.values_list("collection").annotate(n=Count("pk")).order_by())
         for item in found:
             whose = f" ({item.owner})" if item.owner else ""
-            self.stdout.write(f"{item.name}{whose}: {sizes[item.pk]} documents")
+            self.stdout.write(f"{item.name}{whose}: {sizes.get(item.pk, 0)} documents")
         if not found:
             self.stdout.write("There are no collections yet.")
 

@@ -13,7 +13,10 @@ import manimgx_fonts
 import manimgx_fonts_cjk
 import typst
 
-FONTS = [str(Path(package.__file__).parent) for package in (manimgx_fonts, manimgx_fonts_cjk)]
+FONTS = typst.Fonts(
+    include_system_fonts=False,
+    font_paths=[Path(package.__file__).parent for package in (manimgx_fonts, manimgx_fonts_cjk)],
+)
 SET = """
 #set page(width: 300pt, height: 260pt)
 #set text(font: ("Noto Sans", "Noto Sans CJK SC"), size: 11pt)
@@ -48,7 +51,9 @@ The pilots keep the tables of the tides in the lighthouse.
 @cache
 def pdf(body: str = TIDES) -> bytes:
     """Return a PDF that is set from typst's markup."""
-    made: bytes = typst.compile((SET + body).encode(), font_paths=FONTS, ignore_system_fonts=True)
+    source = (SET + body).encode()
+    made = typst.Compiler(source, font_paths=FONTS).compile(format="pdf")
+    assert isinstance(made, bytes)
     return made
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from research import sandbox
-from research.library import later, reading
+from research.library import later
 from research.library.find import search
 from research.library.index import load
 from research.library.names import MAX_NAME, MAX_PATH, safe_path, suffix_of
@@ -86,7 +86,7 @@ def test_a_file_at_which_the_reader_breaks_is_refused_and_the_next_is_read(
             raise sandbox.SandboxError(code)
         return real(target, name, *args, **given)
 
-    monkeypatch.setattr(reading.sandbox, "call", call)
+    monkeypatch.setattr(sandbox, "call", call)
     bad, good = add_files(collection, [Bytes("bad.md", LAMP), Bytes("good.md", LAMP)], 1000)
     assert (bad.outcome, bad.code, bad.reason) == ("refused", told, str(REASONS[told]))
     assert good.outcome == "added"
