@@ -57,6 +57,7 @@ class TaskCard(Card, frozen=True, kw_only=True):
     status: str = "pending"
     summary: str = ""
     message: str = ""  # why it failed or was skipped
+    code: str | None = None
     source_ids: list[int] = []
 
 

@@ -5,10 +5,14 @@ Codes are stable and go over the wire; these words are for pages, exports and th
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
+
+from streaming.exceptions import StreamingError
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,12 @@ CODES: dict[str, Told] = {
     "empty_topic": Told(_("Ask a question.")),
     "too_many_steers": Told(_("This run takes no more messages.")),
     "key_reused": Told(_("Load this page again, then try once more.")),
+    "still_running": Told(_("This run goes on still. Cancel it first.")),
+    "no_provider": Told(_("This site does not search there.")),
+    "no_collection": Told(_("There is no such collection.")),
+    "empty_note": Told(_("A note needs a title and a text.")),
+    "too_many_notes": Told(_("This run keeps no more notes.")),
+    "note_changed": Told(_("This note was changed in the meantime.")),
     # of tools
     "bad_arguments": Told(_("The tool was asked in a way it does not know."), OTHER_ARGUMENTS),
     "tool_retry": Told(_("The tool could not do this."), OTHER_ARGUMENTS),
@@ -117,6 +127,37 @@ CODES: dict[str, Told] = {
 }
 
 
+ASKED = {"too_long": Told(_("This is longer than it may be."))}
+"""Codes that mean something else where a person asked than where a tool read."""
+
+LOGGED = (
+    gettext_noop("Nothing that was found answers it."),
+    gettext_noop("Nothing was found."),
+    gettext_noop("It had not begun when the report was asked for."),
+    gettext_noop("The process that worked on it ended; it is done again."),
+    gettext_noop("It failed; it is tried again."),
+    gettext_noop("The plan could not be read."),
+)
+"""Sentences without a code that the team writes into the log, which speaks English."""
+
+
 def told(code: str | None) -> Told | None:
     """Return what a code means, or None for one that has no words here."""
     return CODES.get(code or "")
+
+
+def answer(error: StreamingError) -> str:
+    """Return why what a person asked for was refused, in their language."""
+    known = ASKED.get(error.code) or told(error.code)
+    return str(known.says) if known else error.message
+
+
+def in_words(text: str, code: str | None = None) -> str:
+    """Return a sentence of the log in the reader's language: by its code, or by itself."""
+    known = told(code)
+    if known and code == "internal":
+        number = re.search(r"\([0-9a-f]{12}\)", text)
+        return f"{known.says} {number[0]}" if number else str(known.says)
+    if known:
+        return str(known.says)
+    return gettext(text) if text in LOGGED else text

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from research.actions import notes as actions
 from research.engine.work import apply, do
+from research.errors import answer
 from research.forms import moment_of, tags_of
 from research.models import Note
 from streaming.exceptions import BadRequest, StreamingError
@@ -54,7 +55,7 @@ class NoteForm(forms.ModelForm[Note]):
                     given["title"], given["content"], given["note_type"], given["tags"]
                 )
             except BadRequest as error:
-                raise forms.ValidationError(error.message) from None
+                raise forms.ValidationError(answer(error)) from None
         return given
 
 
@@ -126,6 +127,6 @@ class NoteAdmin(RowsOfRun):
         try:
             response: HttpResponse = view(request, *args, **kwargs)
         except StreamingError as error:
-            self.message_user(request, error.message, messages.ERROR)
+            self.message_user(request, answer(error), messages.ERROR)
             return redirect(request.path)
         return response

@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from research.engine.work import cancel_run, rerun
+from research.errors import answer
 from research.export import FORMATS, export
 from research.models import Run, RunStatus
 from research.sandbox import SandboxError
@@ -148,7 +149,7 @@ class RunActions(admin.ModelAdmin[Run]):
             except Refused as refused:
                 left[str(refused)] += 1
             except StreamingError as error:
-                left[error.message] += 1
+                left[answer(error)] += 1
             else:
                 done += 1
                 self.log_change(request, run, did)

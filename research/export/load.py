@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from research.cards import SectionCard, SourceCard
+from research.errors import in_words
 from research.fold import load
 from research.models import Citation
 from research.report.document import Document, Gap, Reference, Section, one_line, printable
@@ -94,7 +95,7 @@ def _gaps(state: RunState) -> Iterator[Gap]:
         if task.task_id not in state.run.gaps and task.status not in ENDS and not cut:
             continue
         told = str(ENDS.get(task.status, _("Not finished")))
-        reason = one_line(task.message, MESSAGE)
+        reason = one_line(in_words(task.message, task.code), MESSAGE)
         yield Gap(one_line(task.title), f"{told}: {reason}" if reason else told)
 
 

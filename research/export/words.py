@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from research.cards import RunCard
-from research.errors import told
+from research.errors import in_words
 from research.report.document import Words
 
 VERDICTS = {
@@ -50,8 +50,7 @@ def notice(run: RunCard) -> str:
             return _("This research was cancelled. What was written until then is kept here.")
         case "failed":
             said = _("This research failed. What was written until then is kept here.")
-            why = told(run.code)
-            return f"{said} {why.says if why else run.message or ''} ({run.code})"
+            return f"{said} {in_words(run.message or '', run.code)} ({run.code})"
     return _("This research has not ended yet: this is what was written so far.")
 
 

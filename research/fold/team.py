@@ -124,6 +124,7 @@ def _task_ended(state: RunState, event: Event) -> None:
         status=event.type.removeprefix("task."),
         summary=data.get("summary", ""),
         message=data.get("message") or data.get("reason") or "",
+        code=data.get("code"),
         source_ids=data.get("source_ids", []),
     )
 

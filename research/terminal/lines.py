@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from rich.text import Text
 
 from research.cards import MemberCard, ToolCard
+from research.errors import in_words
 from research.state import RunState
 from research.templatetags.research import called, duration, found, query, word
 from streaming.events import Event
@@ -71,6 +72,11 @@ def fill(text: str, parts: Mapping[str, Any]) -> str:
     return filled
 
 
+def _words(data: Mapping[str, Any]) -> str:
+    """Return the sentence of an event, in the language of the terminal."""
+    return in_words(data.get("message") or data.get("reason") or "", data.get("code"))
+
+
 @tells("run.started")
 def _run_started(state: RunState, event: Event) -> str:
     return fill(_("asks: %(topic)s"), event.data)
@@ -91,7 +97,7 @@ def _task_started(state: RunState, event: Event) -> str:
 def _task_ended(state: RunState, event: Event) -> str:
     task = state.tasks.get(event.task_id or 0)
     title, status = task.title if task else "", word(event.type.removeprefix("task."))
-    why = event.data.get("message") or event.data.get("reason")
+    why = _words(event.data)
     told = f"{status}: “{title}”"
     return f"{told} ({why})" if why else told
 
@@ -125,13 +131,12 @@ def _report_section(state: RunState, event: Event) -> str:
 
 @tells("attempt.discarded")
 def _attempt_discarded(state: RunState, event: Event) -> str:
-    return f"{word(event.type)}: {event.data['work']} ({event.data['reason']})"
+    return f"{word(event.type)}: {event.data['work']} ({_words(event.data)})"
 
 
 @tells("error.shown", "limit.reached", "waiting", "status", "team.interact_failed")
 def _moment(state: RunState, event: Event) -> str:
-    data = event.data
-    told = data.get("message") or data.get("reason") or data.get("limit") or ""
+    told = _words(event.data) or event.data.get("limit") or ""
     return str(told) if event.type == "status" else f"{word(event.type)}: {told}"
 
 
@@ -140,10 +145,11 @@ def _input_received(state: RunState, event: Event) -> str:
     return fill(_("says: %(text)s"), event.data)
 
 
-@tells("run.paused", "run.resumed", "run.finishing", "run.cancelling", "run.failed", "run.cancelled")
+@tells("run.paused", "run.resumed", "run.finishing", "run.cancelling")
+@tells("run.failed", "run.cancelled")
 def _run_changed(state: RunState, event: Event) -> str:
     told = word(event.type.removeprefix("run."))
-    why = event.data.get("message") or event.data.get("by")
+    why = _words(event.data) or event.data.get("by")
     return f"{told}: {why}" if why else told
 
 

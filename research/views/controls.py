@@ -81,8 +81,7 @@ class Control(OfRun, View):
         return _("Written down; it is heard at the next step.")
 
     def _refuse(self, error: StreamingError) -> HttpResponse:
-        told = errors.told(error.code)
-        said = f"{told.says}" if told else error.message
+        said = errors.answer(error)
         if self.is_script:
             status = 404 if isinstance(error, NotFound) else 409
             status = 422 if isinstance(error, BadRequest) else status

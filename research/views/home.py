@@ -17,6 +17,7 @@ from django.views.generic import ListView, View
 
 from research.engine.next_work import ENDED
 from research.engine.work import TOPIC_LENGTH, start_run
+from research.errors import answer
 from research.forms import StartForm
 from research.models import Run, Source, Task
 from streaming.exceptions import StreamingError
@@ -80,7 +81,7 @@ class Start(LoginRequiredMixin, View):
             try:
                 started = start_run(request.user, topic, form.options(), key)
             except StreamingError as error:
-                form.add_error("topic", error.message)
+                form.add_error("topic", answer(error))
             else:
                 return redirect("run", run_id=started.run.pk)
         context = {"form": form, "runs": runs_of(request.user)[:20], "query": ""}

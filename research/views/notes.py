@@ -24,6 +24,7 @@ from research import rendering
 from research.actions import notes as actions
 from research.actions.change import Action
 from research.engine.work import apply, do
+from research.errors import answer
 from research.faces.citations import link_to
 from research.forms import NoteForm
 from research.models import Note, Run, Source
@@ -165,7 +166,7 @@ class NewNote(LoginRequiredMixin, View):
             action = actions.add(request.user.get_username(), form.written())
             note = _do(form.cleaned_data["run"].pk, action)
         except StreamingError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, answer(error))
             return render(request, "research/note_edit.html", {"form": form}, status=422)
         messages.success(request, _("The note is written."))
         return redirect("note", note.pk)
@@ -205,7 +206,7 @@ class EditNote(OfNote, View):
                                    "what it says now by what stands below."))  # fmt: skip
             return self._form(note, form, 409)
         except StreamingError as error:
-            form.add_error(None, error.message)
+            form.add_error(None, answer(error))
             return self._form(note, form, 422)
         messages.success(request, _("The note is saved."))
         return redirect("note", note.pk)

@@ -327,7 +327,7 @@ def test_a_run_keeps_no_more_notes_than_its_limit(
     monkeypatch.setattr(actions, "MOST", 2)
     for number in range(3):
         response = page.post("/notes/new/", fields(run=live.pk, title=f"{number}"))
-    assert response.status_code == 422 and "at most 2 notes" in shown(response)
+    assert response.status_code == 422 and "keeps no more notes" in shown(response)
     assert Note.objects.count() == 2
 
 
