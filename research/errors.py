@@ -9,8 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from streaming.exceptions import StreamingError
 
@@ -160,4 +161,4 @@ def in_words(text: str, code: str | None = None) -> str:
         return f"{known.says} {number[0]}" if number else str(known.says)
     if known:
         return str(known.says)
-    return gettext(text) if text in LOGGED else text
+    return translation.gettext(text) if text in LOGGED else text
