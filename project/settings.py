@@ -174,6 +174,8 @@ LOGGING = {
         # One line a request, with its URL.
         "httpx": {"level": "WARNING"},
         "httpx2": {"level": "WARNING"},
+        "ddgs": {"level": "WARNING"},
+        "primp": {"level": "WARNING"},
     },
 }
 

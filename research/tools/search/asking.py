@@ -11,10 +11,17 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from research.tools.search.arxiv import ArxivSearch
-from research.tools.search.base import ProviderDown, SearchProvider, SearchResult, SearchScope
+from research.tools.search.base import (
+    ProviderBusy,
+    ProviderDown,
+    SearchProvider,
+    SearchResult,
+    SearchScope,
+)
 from research.tools.search.duckduckgo import DuckDuckGoSearch
 from research.tools.search.library import LibrarySearch
 from research.tools.search.names import LOCAL
+from research.tools.search.pace import Pace
 from research.tools.search.wikipedia import WikipediaSearch
 from research.web.errors import WebError
 
@@ -25,6 +32,11 @@ PROVIDERS: dict[str, Callable[[], SearchProvider]] = {
     "duckduckgo": DuckDuckGoSearch,
     "wikipedia": WikipediaSearch,
     "arxiv": ArxivSearch,
+}
+PACES = {
+    "duckduckgo": Pace(4),
+    "wikipedia": Pace(4),
+    "arxiv": Pace(1, apart_s=3.0),  # as its terms of use ask
 }
 DEADLINE_S = 3.0
 LEFT_OUT_S = 60.0
@@ -112,9 +124,14 @@ async def _ask_far(
 
 
 async def _ask(name: str, query: str, scope: SearchScope) -> SearchResult | None:
-    """Return what a provider found; None, and it is left out, where it does not answer rightly."""
+    """Return what a provider found; None where it has no time, or (left out) does not answer."""
     try:
-        return await PROVIDERS[name]().search(query, scope)
+        if name in LOCAL:
+            return await PROVIDERS[name]().search(query, scope)
+        async with PACES[name].turn():
+            return await PROVIDERS[name]().search(query, scope)
+    except ProviderBusy:
+        return None
     except (ProviderDown, WebError) as error:
         logger.info("search provider %s is down: %s", name, error)
     except Exception:

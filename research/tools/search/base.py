@@ -76,6 +76,10 @@ class ProviderDown(Exception):
     """The provider did not answer as it should; it is left out for a while."""
 
 
+class ProviderBusy(Exception):
+    """The provider is asked as often as it wants to be; it is not down."""
+
+
 @runtime_checkable
 class SearchProvider(Protocol):
     """Finds passages; one that is down raises `ProviderDown`."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
 
-from ddgs.engines.duckduckgo import Duckduckgo
-from ddgs.exceptions import DDGSException
 from django.conf import settings
 
 from research.text.language import language
@@ -14,11 +15,14 @@ from research.tools.search.base import LIMIT, ProviderDown, SearchResult, Search
 
 from .snippets import Hit, snippets
 
+if TYPE_CHECKING:
+    from ddgs.engines.duckduckgo import Duckduckgo
+
 RESULTS = 10
 TIMEOUT_S = 3
 REGIONS = {"zh": "cn-zh", "en": "us-en"}
-# Shared by all who search here: the site is asked by two at once at most.
-_threads = ThreadPoolExecutor(2, thread_name_prefix="duckduckgo")
+# Threads of its own: one that hangs keeps nobody else waiting. It ends by its own time limit.
+_threads = ThreadPoolExecutor(4, thread_name_prefix="duckduckgo")
 
 
 class DuckDuckGoSearch:
@@ -34,7 +38,10 @@ class DuckDuckGoSearch:
 
 
 def _ask(query: str) -> list[Hit]:
-    engine = Duckduckgo(timeout=TIMEOUT_S)
+    # Late: the library brings all of its engines, a quarter of a second for each start.
+    from ddgs.exceptions import DDGSException
+
+    engine = _engine()(timeout=TIMEOUT_S)
     engine.search_url = settings.DUCKDUCKGO_URL
     try:
         found = engine.search(query, region=REGIONS[language(query)])
@@ -42,4 +49,32 @@ def _ask(query: str) -> list[Hit]:
         raise ProviderDown("it did not answer") from error
     if found is None:
         raise ProviderDown("it answered with an error")
-    return [(item.href, item.title, item.body) for item in found]
+    return [(_target(item.href), item.title, item.body) for item in found]
+
+
+@cache
+def _engine() -> type[Duckduckgo]:
+    from ddgs.engines.duckduckgo import Duckduckgo
+    from ddgs.results import TextResult
+
+    class Result(TextResult):
+        # The library unquotes addresses, which makes others of those with a quoted `?` or `#`.
+        _normalizers = {
+            name: normalize for name, normalize in TextResult._normalizers.items() if name != "href"
+        }
+
+    class Engine(Duckduckgo):
+        result_type = Result
+
+    return Engine
+
+
+def _target(href: str) -> str:
+    """Return where a result leads; the site counts clicks on the way to some."""
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return href
+    if (parts.hostname or "").endswith("duckduckgo.com") and parts.path == "/l/":
+        return parse_qs(parts.query).get("uddg", [href])[0]
+    return href

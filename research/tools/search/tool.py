@@ -15,6 +15,7 @@ from research.actions.change import Change, Said
 from research.actions.tools import Found, Use
 from research.models import Archive, Run, Source
 from research.text.markers import Marker
+from research.tools.fence import fenced
 from research.tools.use import Finish
 from streaming import vocabulary as v
 
@@ -96,8 +97,7 @@ def _sources(results: Sequence[SearchResult]) -> Iterator[Found]:
             seen.add(passage.uri)
             archive = passage.archive_hash
             if passage.kind == "snippet" and passage.text:
-                archive = hashlib.sha256(passage.text.encode()).hexdigest()
-                Archive.objects.get_or_create(hash=archive, defaults={"text": passage.text})
+                archive = _archived(passage.text).hash
             yield Found(
                 uri=passage.uri,
                 title=passage.title,
@@ -111,13 +111,18 @@ def _sources(results: Sequence[SearchResult]) -> Iterator[Found]:
 def _placed(run: Run, result: SearchResult, numbers: dict[str, int]) -> SearchResult:
     """Return the result with its snippets where the archived texts have them.
 
-    A page that is known already, from another search or fetched, has another text archived.
+    Of a page that is known from another search, the text says both what that one and what this one
+    shows; of a page that was fetched it is the page's, and no snippet is put into it.
     """
-    uris = {passage.uri for passage in result.passages if passage.kind == "snippet"}
-    if not uris:
+    shown = {
+        numbers[passage.uri]: passage.text
+        for passage in result.passages
+        if passage.kind == "snippet" and passage.text
+    }
+    if not shown:
         return result
-    rows = Source.objects.filter(run=run, source_id__in=[numbers[uri] for uri in uris])
-    texts = {row.uri: row.archive.text for row in rows.select_related("archive") if row.archive}
+    rows = Source.objects.filter(run=run, source_id__in=shown).select_related("archive")
+    texts = {row.uri: _kept(row, shown[row.source_id]) for row in rows}
     return replace(
         result,
         passages=tuple(
@@ -127,6 +132,21 @@ def _placed(run: Run, result: SearchResult, numbers: dict[str, int]) -> SearchRe
             for passage in result.passages
         ),
     )
+
+
+def _kept(row: Source, shown: str) -> str:
+    """Return the archived text of a source, with what is shown of it now."""
+    text = row.archive.text if row.archive else ""
+    if shown in text or row.fetched_at is not None:
+        return text
+    row.archive = _archived(f"{text}\n\n{shown}" if text else shown)
+    row.save(update_fields=["archive"])
+    return row.archive.text
+
+
+def _archived(text: str) -> Archive:
+    hashed = hashlib.sha256(text.encode()).hexdigest()
+    return Archive.objects.get_or_create(hash=hashed, defaults={"text": text})[0]
 
 
 def _at(passage: Passage, start: int) -> Passage:
@@ -140,8 +160,9 @@ def _as_text(result: SearchResult, numbers: dict[str, int], lines: Sequence[str]
     shown = result.passages[:SHOWN]
     if not shown:
         return "\n\n".join(lines) or "Nothing was found."
-    parts = [_passage_text(passage, numbers) for passage in shown]
-    return "\n\n".join([*lines, *parts])
+    text = "\n\n".join(_passage_text(passage, numbers) for passage in shown)
+    from_outside = any(passage.document_id is None for passage in shown)
+    return "\n\n".join([*lines, fenced(text) if from_outside else text])
 
 
 def _passage_text(passage: Passage, numbers: dict[str, int]) -> str:

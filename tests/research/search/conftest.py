@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from research.tools.search import asking
+from research.tools.search.pace import Pace
 from research.web import hosts
 from tests.fakes.search import DUCKDUCKGO
 from tests.fakes.web import FakeWeb
@@ -16,6 +17,7 @@ from tests.fakes.web import FakeWeb
 @pytest.fixture
 def web(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeWeb]:
     monkeypatch.setattr(hosts, "APART_S", 0.0)
+    monkeypatch.setattr(asking, "PACES", {name: Pace(4) for name in asking.PACES})
     asking.left_out.forget()
     with FakeWeb() as server:
         settings.SEARCH_PROVIDERS = ["library", "duckduckgo", "wikipedia", "arxiv"]

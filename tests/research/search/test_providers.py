@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from itertools import pairwise
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 from uuid import uuid4
 
 import pytest
 
 from research.tools.search import asking
 from research.tools.search.asking import ask, left_out
-from research.tools.search.base import SearchScope
+from research.tools.search.base import ProviderBusy, SearchScope
 from research.tools.search.names import LOCAL
+from research.tools.search.pace import Pace
 from research.tools.search.snippets import page_key, plain, snippets
 from tests.fakes.search import ARXIV, DUCKDUCKGO, WIKIPEDIA, Hit, serve
 from tests.fakes.web import FakeWeb, answer, drip
@@ -143,6 +145,52 @@ async def test_many_searches_at_once_do_not_make_a_provider_late(web: FakeWeb) -
     found = await asyncio.gather(*(ask(REMOTE, f"bees {n}", NOBODY) for n in range(12)))
     assert {one.down for one in found} == {()}
     assert web.most_open <= 2 * len(REMOTE) * asking.AT_ONCE
+
+
+async def test_a_provider_is_asked_at_its_pace_and_gone_on_without_meanwhile(
+    web: FakeWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(asking.PACES, "arxiv", Pace(1, apart_s=3.0))
+    for name in REMOTE:
+        serve(web, name, HITS)
+    await ask(REMOTE, "bees", NOBODY)
+    began = time.monotonic()
+    asked = await ask(REMOTE, "bees dance", NOBODY)
+    assert time.monotonic() - began < 1.0
+    assert [result.provider for result in asked.results] == ["duckduckgo", "wikipedia"]
+    assert asked.down == (), "who is not asked is not down"
+
+
+async def test_searches_side_by_side_take_turns() -> None:
+    pace, times = Pace(2, apart_s=0.05), []
+
+    async def search() -> None:
+        async with pace.turn():
+            times.append(time.monotonic())
+            await asyncio.sleep(0.02)
+
+    await asyncio.gather(*(search() for _ in range(5)))
+    gaps = [later - earlier for earlier, later in pairwise(sorted(times))]
+    assert all(gap > 0.045 for gap in gaps)
+
+
+async def test_nobody_waits_long_for_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("research.tools.search.pace.PATIENCE_S", 0.05)
+    pace = Pace(1)
+    async with pace.turn():
+        with pytest.raises(ProviderBusy):
+            async with pace.turn():
+                pytest.fail("two at once")
+    async with pace.turn():
+        pass
+
+
+async def test_where_duckduckgo_counts_clicks_the_page_itself_is_meant(web: FakeWeb) -> None:
+    page = "https://example.org/Bees%3F?a=1%26&b=2"
+    counted = f"//duckduckgo.com/l/?uddg={quote(page, safe='')}&rut=0123"
+    serve(web, "duckduckgo", [(counted, "Bees", "Bees dance."), (f"{page}3", "More", "x")])
+    (result,) = (await ask(["duckduckgo"], "bees", NOBODY)).results
+    assert [passage.uri for passage in result.passages] == [page, f"{page}3"]
 
 
 def test_a_run_is_told_once_of_each_time_that_a_provider_is_down() -> None:

@@ -115,6 +115,7 @@ async def test_what_a_search_shows_stays_where_notes_point_after_the_page_is_rea
     run, _ = await lab.research(QUESTION)
     source = await lab.db(lambda: Source.objects.select_related("archive").get(run=run, uri=dance))
     shown = "Honey bees tell each other where flowers are by …"
+    assert source.archive is not None
     assert source.archive.text.startswith(shown + "\n\n")
     assert DANCE.split(". ")[1] in source.archive.text
 
