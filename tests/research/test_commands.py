@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -144,3 +145,51 @@ async def test_a_stranger_cannot_cancel_and_is_not_told_that_there_is_a_run(
 def test_the_commands_of_research_are_registered() -> None:
     assert commands.REGISTRY["start"].model is research_commands.Start
     assert commands.REGISTRY["cancel"].model is research_commands.Cancel
+
+
+async def test_a_follow_up_names_a_run_of_ones_own(
+    script: Script, lab: Lab, user: User, rival: User
+) -> None:
+    run, _ = await lab.research()
+    for parent in (run.pk, uuid4()):
+        with pytest.raises(NotFound) as refused:
+            await obey(lab, rival, type="start", topic="And in fog?", parent=str(parent))
+        assert refused.value.code == "not_found"
+    answer = await obey(lab, user, type="start", topic="And in fog?", parent=str(run.pk))
+    child, events = await lab.end(UUID(answer["run"]))
+    assert (child.parent_id, events[0].data["parent"]) == (run.pk, str(run.pk))
+    assert await lab.db(Run.objects.count) == 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "steer"},
+        {"type": "steer", "text": 7},
+        {"type": "steer", "text": "Hm.", "to": 7},
+        {"type": "retry"},
+        {"type": "retry", "task_id": 0},
+        {"type": "retry", "task_id": "x"},
+        {"type": "pause", "run": "x"},
+        {"type": "pause", "key": ""},
+    ],
+)
+def test_a_command_that_is_wrong_is_refused_before_anything_is_done(fields: dict[str, Any]) -> None:
+    with pytest.raises(BadRequest):
+        commands.parse(json.dumps({"id": 1, "run": str(uuid4()), **fields}))
+
+
+async def test_the_same_command_twice_at_once_is_done_once(
+    collection: Collection, script: Script, lab: Lab, user: User
+) -> None:
+    script.play(rules(0.05))
+    run_id = await lab.ask()
+    await lab.until(run_id, lambda events: events[-1].work == "plan")
+    steer = {"type": "steer", "run": str(run_id), "text": "Look at horns.", "key": "s"}
+    answers = await asyncio.gather(*(obey(lab, user, **steer) for _ in range(8)))
+    assert sum(not answer["duplicate"] for answer in answers) == 1
+    assert len({answer["applied_seq"] for answer in answers}) == 1
+    events = await lab.events(run_id)
+    assert sum(event.type == "input.received" for event in events) == 1
+    await obey(lab, user, type="cancel", run=str(run_id))
+    await lab.end(run_id)
