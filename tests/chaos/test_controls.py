@@ -27,8 +27,8 @@ async def begun(site: Site) -> tuple[Watcher, Oracle]:
 
 
 def at_rest(log: list[Event]) -> bool:
-    begun = sum(event["type"] == "work.started" for event in log)
-    return begun == sum(event["type"] == "work.finished" for event in log)
+    types = [event["type"] for event in log]
+    return types.count("work.started") == types.count("work.finished")
 
 
 async def command(watcher: Watcher, name: str, **fields: str) -> dict[str, object]:

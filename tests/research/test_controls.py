@@ -16,6 +16,7 @@ from research.actions.plan import finish_task
 from research.actions.report import finish_section, finish_verification
 from research.engine import controls
 from research.engine.controls import Obeyed
+from research.engine.local import LocalEngine
 from research.engine.work import cancel_run, start_run
 from research.fold import load
 from research.llm.request import Request
@@ -411,7 +412,7 @@ async def test_a_paused_run_goes_on_in_another_process(
     script.play(rules(0.02))
     run_id = await paused(lab, user, script)
     await lab.house.engine.stop()
-    lab.house.engine = lab.house.engine.__class__(lab.house.runtime)
+    lab.house.engine = LocalEngine(lab.house.runtime)
     await lab.house.engine.start()
     await asyncio.sleep(0.7)
     assert (await lab.db(load, run_id)).run.status == "paused"
@@ -434,7 +435,7 @@ async def test_a_pause_is_not_undone_by_a_process_that_dies_before_it_took_hold(
     await lab.db(controls.pause, run, user)
     assert (await lab.db(load, run_id)).run.status == "pausing"
     await lab.house.engine.stop()
-    lab.house.engine = lab.house.engine.__class__(lab.house.runtime)
+    lab.house.engine = LocalEngine(lab.house.runtime)
     await lab.house.engine.start()
     await lab.until(run_id, lambda events: len(of(events, "attempt.discarded")) == 2)
     assert (await lab.db(load, run_id)).run.status == "paused"
@@ -553,7 +554,7 @@ async def test_a_finish_that_a_process_did_not_live_to_do_is_done_by_the_next(
     await lab.house.engine.stop()
     run = await lab.db(lambda: Run.objects.get(pk=run_id))
     await lab.db(controls.finish, run, user)
-    lab.house.engine = lab.house.engine.__class__(lab.house.runtime)
+    lab.house.engine = LocalEngine(lab.house.runtime)
     await lab.house.engine.start()
     run, events = await lab.end(run_id)
     check(run, events, "completed")

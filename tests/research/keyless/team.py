@@ -41,13 +41,7 @@ class Team:
 
         @agent.tool_plain
         def search(query: str) -> ToolReturn:
-            self.queries.append(query)
-            if self.failing:
-                self.failing -= 1
-                raise ModelRetry("The provider is busy.")
-            result = self.find(query)
-            data = {**asdict(result), "passages": [self._numbered(p) for p in result.passages]}
-            return ToolReturn(return_value="passages", metadata=json.loads(json.dumps(data)))
+            return self.searched(query)
 
         @agent.tool_plain
         def note(action: str, title: str, content: str, note_type: str, tags: list[str]) -> str:
@@ -62,6 +56,16 @@ class Team:
             question, language(question), number, task.title, task.intent, task.query
         )
         return asyncio.run(agent.run(prompt)).output
+
+    def searched(self, query: str) -> ToolReturn:
+        """Return what a search finds, as the tool does."""
+        self.queries.append(query)
+        if self.failing:
+            self.failing -= 1
+            raise ModelRetry("The provider is busy.")
+        result = self.find(query)
+        data = {**asdict(result), "passages": [self._numbered(p) for p in result.passages]}
+        return ToolReturn(return_value="passages", metadata=json.loads(json.dumps(data)))
 
     def _numbered(self, passage: Passage) -> dict[str, Any]:
         number = self._numbers.setdefault(passage.uri, len(self._numbers) + 1)
