@@ -15,7 +15,7 @@ def new_epoch() -> str:
 class Stream(models.Model):
     """One log. Its row is the lock under which `seq` is given."""
 
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    id = models.UUIDField(_("id"), primary_key=True, default=uuid.uuid4, editable=False)
     epoch = models.CharField(_("epoch"), max_length=16, default=new_epoch, editable=False)
     head = models.PositiveBigIntegerField(_("last number"), default=0, editable=False)
     closed = models.BooleanField(_("closed"), default=False, editable=False)
