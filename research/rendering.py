@@ -7,6 +7,7 @@ comes out of Markdown passes an allow-list of its own all the same.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -34,7 +35,7 @@ ATTRIBUTES = {
     "ol": {"start"},
 }
 REFERENCE = r"\[(?P<cite_number>\d{1,4})\](?!\(|:|\[(?!\d{1,4}\]))"
-MARKER = r"\[S(?P<marker_source>\d{1,9})(?::(?P<marker_span>\d{1,10}-\d{1,10}))?\]"
+MARKER = r"\[S(?P<marker_source>[0-9]{1,9})(?::(?P<marker_span>[0-9]{1,10}-[0-9]{1,10}))?\]"
 _PLACE = re.compile(r' ?<span data-(cite|marker)="([0-9:-]{1,32})"></span>')
 
 Cite = Callable[[int], str]
@@ -57,7 +58,7 @@ class _Renderer(HTMLRenderer):
     def link(self, text: str, url: str, title: str | None = None) -> str:
         if not (host := host_of(url)) and not url.lower().startswith("mailto:"):
             return text
-        said = f' <span class="host">({escape(host)})</span>' if host and host not in text else ""
+        said = f' <span class="host">({escape(host)})</span>' if not is_told(host, text) else ""
         return f'<a href="{escape(url)}">{text}</a>{said}'
 
     def cite(self, number: str) -> str:
@@ -170,10 +171,24 @@ def streaming(text: str) -> str:
 
 # --- addresses ------------------------------------------------------------------------------------
 def host_of(url: str) -> str:
-    """Return the host of a web address, or nothing where it is no web address."""
+    """Return the host of a web address, or nothing where it is no web address.
+
+    Of what a browser would read in another way, as with a `\\` before an `@`, it returns nothing.
+    """
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         return ""
-    return host if parts.scheme in ("http", "https") else ""
+    if parts.scheme not in ("http", "https"):
+        return ""
+    return "" if any(sign == "\\" or _is_unseen(sign) for sign in parts.netloc) else host
+
+
+def is_told(host: str, text: str) -> bool:
+    """Tell whether the text of a link says itself where it leads: it is the host, or an address."""
+    return not host or text == host or (host_of(text) == host and "@" not in text)
+
+
+def _is_unseen(sign: str) -> bool:
+    return unicodedata.category(sign)[0] in "CZ"

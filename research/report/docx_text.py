@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from research.rendering import host_of
+from research.rendering import host_of, is_told
 
 from .docx_parts import PLAIN, Look, Parts
 from .tree import DEEPEST, Token, joint, rows_of, text_of
@@ -145,5 +145,5 @@ class Writer:
         url, text = token["attrs"]["url"], text_of(token)
         self.parts.link(paragraph, url, text, look)
         host = host_of(url)
-        if text and host and host not in text:
+        if text and not is_told(host, text):
             self.parts.run(paragraph, f" ({host})", Look(soft=True))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from research.rendering import host_of
+from research.rendering import host_of, is_told
 
 from .document import is_link
 from .tree import DEEPEST, Token, joint, rows_of, text_of
@@ -161,5 +161,5 @@ class _Writer:
         if not inside or not is_link(url):
             return inside
         host = host_of(url)
-        told = f"host({literal(f' ({host})')});" if host not in text_of(token) else ""
+        told = f"host({literal(f' ({host})')});" if not is_told(host, text_of(token)) else ""
         return f"away({literal(url)}, {{{inside}}});{told}"

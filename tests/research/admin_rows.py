@@ -75,11 +75,13 @@ def with_rows(run: Run, text: str = "<script>alert(1)</script>") -> Run:
     )
     models.Steer.objects.create(run=run, number=1, by=text[:64], to=text[:64], text=text)
     collection = models.Collection.objects.create(name=text[:80])
-    archive = models.Archive.objects.create(hash=("e" * 64), text=text)
+    archive = models.Archive.objects.create(hash=run.pk.hex * 2, text=text)
     models.Document.objects.create(
         collection=collection, path=text[:500], title=text, archive=archive, outline=[text]
     )
-    models.ApiToken.objects.create(user=run.user, name=text[:80], prefix="snd_abcd", hash="h" * 64)
+    models.ApiToken.objects.create(
+        user=run.user, name=text[:80], prefix="snd_abcd", hash=run.pk.hex * 2
+    )
     models.Command.objects.create(
         user=run.user, key=text[:200], type="start", run=run, answer={"said": text}
     )
