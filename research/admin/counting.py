@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -44,10 +45,11 @@ def count_of(model: Any, by: str = "run", **where: Any) -> Coalesce:
     return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
 
-def recent(field: str, name: Any) -> type[admin.SimpleListFilter]:
+def recent(field: str, name: Any, told: Callable[[str], str] = str) -> type[admin.SimpleListFilter]:
     """Return a filter that offers what the newest rows hold in a field.
 
-    To ask for all that there is would read the whole table, each time a list is opened.
+    To ask for all that there is would read the whole table, each time a list is opened. `told`
+    says a value in words.
     """
 
     class Recent(admin.SimpleListFilter):
@@ -56,7 +58,7 @@ def recent(field: str, name: Any) -> type[admin.SimpleListFilter]:
 
         def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
             newest = model_admin.model.objects.order_by("-pk").values_list(field, flat=True)
-            return [(value, value) for value in sorted(set(newest[:LOOKED_AT])) if value]
+            return [(value, told(value)) for value in sorted(set(newest[:LOOKED_AT])) if value]
 
         def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
             return queryset.filter(**{field: self.value()}) if self.value() else queryset

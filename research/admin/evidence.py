@@ -25,7 +25,13 @@ class CitationInline(RowsInline):
     """The citations of a source."""
 
     model = Citation
-    fields = ["number", "section", "claim", "quote", "verdict", "member"]
+    fields = ["number", "section", "claim", "quote", "told", "member"]
+    readonly_fields = ["told"]
+
+    @admin.display(description=_("verdict"))
+    def told(self, citation: Citation) -> SafeString | str:
+        """Return what the verifier said."""
+        return state(citation.verdict)
 
 
 @admin.register(ToolCall)
@@ -34,7 +40,7 @@ class ToolCallAdmin(RowsOfRun):
 
     list_display = ["tool", "asked", "of_run", "member", "work", "told", "took", "created",
                     "page"]  # fmt: skip
-    list_filter = [recent("tool", _("tool")), recent("status", _("status")), "created_at"]
+    list_filter = [recent("tool", _("tool")), recent("status", _("status"), word), "created_at"]
     search_fields = ["=tool_call_id", "member", "args", "run__topic", "=run__stream__id"]
     search_help_text = _("What it was asked, a member, its id, words of the question, a run's id")
     ordering = ["-pk"]
@@ -136,7 +142,7 @@ class CitationAdmin(RowsOfRun):
 
     list_display = ["number", "claim_line", "told", "of_source", "of_run", "section", "member",
                     "page"]  # fmt: skip
-    list_filter = [recent("verdict", _("verdict")), "run__created_at"]
+    list_filter = [recent("verdict", _("verdict"), word), "run__created_at"]
     list_select_related = ["run", "source"]
     search_fields = ["claim", "quote", "member", "source__title", "run__topic",
                      "=run__stream__id"]  # fmt: skip

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from research.actions import notes as actions
 from research.engine.work import apply, do
 from research.errors import answer
+from research.forms import NoteForm as WrittenForm
 from research.forms import moment_of, tags_of
 from research.models import Note
 from streaming.exceptions import BadRequest, StreamingError
@@ -23,6 +24,8 @@ from .counting import recent
 from .reading import RowsOfRun
 from .telling import line, moment
 
+kind_of = WrittenForm.kind
+
 
 class NoteForm(forms.ModelForm[Note]):
     """A note as staff write it."""
@@ -30,7 +33,7 @@ class NoteForm(forms.ModelForm[Note]):
     tags = forms.CharField(
         label=_("Tags"), required=False, max_length=2_000, help_text=_("With commas between them")
     )
-    seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=40)
+    seen = forms.CharField(label="", widget=forms.HiddenInput, required=False, max_length=40)
 
     class Meta:
         model = Note
@@ -64,9 +67,9 @@ class NoteAdmin(RowsOfRun):
     """Notes."""
 
     form = NoteForm
-    list_display = ["title_line", "of_run", "note_type", "member", "told_tags", "created",
+    list_display = ["title_line", "of_run", "told_kind", "member", "told_tags", "created",
                     "changed"]  # fmt: skip
-    list_filter = [recent("note_type", _("kind")), "created_at"]
+    list_filter = [recent("note_type", _("kind"), kind_of), "created_at"]
     search_fields = ["title", "content", "member", "run__topic", "=run__stream__id"]
     search_help_text = _("Words of the note or the question, a member, or a run's id")
     ordering = ["-pk"]
@@ -90,6 +93,11 @@ class NoteAdmin(RowsOfRun):
     def told_tags(self, note: Note) -> str:
         """Return the tags."""
         return line(", ".join(map(str, note.tags)), 60)
+
+    @admin.display(description=_("kind"), ordering="note_type")
+    def told_kind(self, note: Note) -> str:
+        """Return what sort of note it is."""
+        return kind_of(note.note_type)
 
     # --- who may --------------------------------------------------------------------------------
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

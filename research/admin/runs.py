@@ -65,8 +65,14 @@ class MemberInline(RowsInline):
     """The members of a run."""
 
     model = Member
-    fields = ["name", "role", "status"]
+    fields = ["name", "role", "told"]
+    readonly_fields = ["told"]
     show_change_link = False
+
+    @admin.display(description=_("status"))
+    def told(self, member: Member) -> SafeString | str:
+        """Return its status."""
+        return state(member.status)
 
 
 @admin.register(Run)

@@ -10,7 +10,9 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
+from research.forms import NoteForm
 from research.models import Member, Note, Source, Steer, Task, ToolCall, Work
+from research.templatetags.research import word
 
 from .counting import count_of, recent
 from .reading import RowsInline, RowsOfRun
@@ -35,9 +37,14 @@ class NoteInline(RowsInline):
     """The notes of a task."""
 
     model = Note
-    fields = ["note_id", "title", "note_type", "member", "created_at"]
-    readonly_fields = ["created_at"]
+    fields = ["note_id", "title", "kind", "member", "created_at"]
+    readonly_fields = ["kind", "created_at"]
     late = ("content",)
+
+    @admin.display(description=_("kind"))
+    def kind(self, note: Note) -> str:
+        """Return what sort of note it is."""
+        return NoteForm.kind(note.note_type)
 
 
 @admin.register(Work)
@@ -144,7 +151,7 @@ class MemberAdmin(RowsOfRun):
     """Who speaks in runs."""
 
     list_display = ["name", "role", "told", "of_run", "user", "begun"]
-    list_filter = ["role", recent("status", _("status")), "run__created_at"]
+    list_filter = ["role", recent("status", _("status"), word), "run__created_at"]
     list_select_related = ["run__user"]
     search_fields = ["name", "run__topic", "=run__stream__id", "run__user__username"]
     search_help_text = _("A name, words of the question, the name of a user, or a run's id")

@@ -76,6 +76,10 @@ WORDS = {
     "run.cancelling": gettext_lazy("Cancel asked for"),
     "team.interact_failed": gettext_lazy("Not heard"),
     "status": gettext_lazy("Status"),
+    # of tokens
+    "valid": gettext_lazy("Valid"),
+    "expired": gettext_lazy("Expired"),
+    "revoked": gettext_lazy("Revoked"),
     # of verdicts
     "supported": gettext_lazy("Supported by the passage"),
     "partly": gettext_lazy("Partly supported"),

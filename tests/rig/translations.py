@@ -24,6 +24,9 @@ FUNCTIONS = {
     "_": 1, "gettext": 1, "gettext_lazy": 1, "gettext_noop": 1, "ngettext": 2, "ngettext_lazy": 2,
 }  # fmt: skip
 
+OF_DJANGO = ("Model name", "Add link", "Change or view list link", "Search %(name)s")
+"""Texts of Django's own pages that its Chinese catalogue lacks."""
+
 Text = tuple[str, ...]
 """A text, or a text and its plural."""
 
@@ -34,7 +37,7 @@ def texts() -> dict[Text, str]:
     for path, source in _sources():
         for text in _calls(source, path):
             found.setdefault(text, path.relative_to(ROOT).as_posix())
-    return found
+    return found | {(text,): "django" for text in OF_DJANGO}
 
 
 def read() -> Catalog:
