@@ -11,7 +11,7 @@ from django.conf import settings
 
 from research.library.files import Found, documents_in
 from research.library.index import build
-from research.library.reading import ahead, fingerprint, read
+from research.library.reading import File, read_all
 from research.library.remove import remove_documents
 from research.library.unreadable import Unreadable
 from research.library.write import (
@@ -57,32 +57,34 @@ class AddReport:
                 self.added += 1
 
 
-def _read_file(file: Found, known: Mapping[str, str]) -> Read | None:
-    """Return a file, read; None for one that is as it was."""
-    if file.path.stat().st_size > settings.UPLOAD_FILE_BYTES:
-        raise Unreadable("too_large", str(settings.UPLOAD_FILE_BYTES // 1_000_000))
-    data = file.path.read_bytes()
-    hashed = fingerprint(data)
-    if known.get(file.name) == hashed:
-        return None
-    return Read(file.name[:500], hashed, read(file.name, data))
-
-
-def _read_all(
+def _changed(
     found: list[Found], known: Mapping[str, str], report: AddReport, on_progress: Progress | None
-) -> Iterator[Read]:
-    """Yield the files that are new or changed, read; count the others."""
-    for done, (file, result) in enumerate(ahead(lambda file: _read_file(file, known), found), 1):
+) -> Iterator[File]:
+    """Yield the files that are new or changed; count the others."""
+    for done, one in enumerate(found, 1):
         if on_progress:
-            on_progress(done, len(found), file.name)
+            on_progress(done, len(found), one.name)
         try:
-            if (taken := result.result()) is not None:
-                yield taken
-            else:
-                report.unchanged += 1
+            if one.path.stat().st_size > settings.UPLOAD_FILE_BYTES:
+                raise Unreadable("too_large", str(settings.UPLOAD_FILE_BYTES // 1_000_000))
+            file = File.of(one.name[:500], one.path.read_bytes())
         except (Unreadable, OSError) as error:
             reason = str(error) if isinstance(error, Unreadable) else error.strerror or "unreadable"
-            report.skipped.append((file.name, reason))
+            report.skipped.append((one.name, reason))
+            continue
+        if known.get(file.name) == file.hash:
+            report.unchanged += 1
+        else:
+            yield file
+
+
+def _readable(files: Iterator[File], report: AddReport) -> Iterator[Read]:
+    """Yield the files that could be read; tell of the others."""
+    for file, result in read_all(files):
+        if isinstance(result, Unreadable):
+            report.skipped.append((file.name, str(result)))
+        else:
+            yield Read(file.name, file.hash, result)
 
 
 def add_paths(
@@ -135,7 +137,8 @@ def _take(
     """Add the files that are new or changed."""
     rows = Document.objects.filter(collection=target, origin=origin)
     known = dict(rows.values_list("path", "file_hash"))
-    for batch in batches(_read_all(found, known, report, on_progress)):
+    changed = _changed(found, known, report, on_progress)
+    for batch in batches(_readable(changed, report)):
         report.count(write(target, origin, batch).values())
 
 

@@ -14,7 +14,7 @@ from django.db import connections
 from research.library.index import load
 from research.models.library import Collection
 
-DELAY_S = 1.0
+DELAY_S = 3.0
 """How long nothing may have changed before the index is built."""
 
 _timers: dict[int, threading.Timer] = {}

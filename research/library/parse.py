@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import mistune
@@ -24,9 +25,9 @@ _HTML = frozenset((".html", ".htm", ".xhtml"))
 _MARKDOWN = frozenset((".md", ".markdown"))
 _RST = frozenset((".rst", ".rest"))
 _TEXT = frozenset((".txt", ".text", ""))
-_READERS = {".pdf": read_pdf, ".docx": read_docx}
+READERS = {".pdf": read_pdf, ".docx": read_docx}
 """Of the kinds that are not text."""
-SUFFIXES = _HTML | _MARKDOWN | _RST | (_TEXT - {""}) | frozenset(_READERS)
+SUFFIXES = _HTML | _MARKDOWN | _RST | (_TEXT - {""}) | frozenset(READERS)
 """The kinds of files a folder is searched for; a file without a suffix is read when named."""
 
 _LONG_LINE = 200_000
@@ -59,7 +60,7 @@ def parse(name: str, data: bytes) -> Page:
         raise Unreadable("too_large", str(MAX_BYTES // 1_000_000))
     if not data:
         raise Unreadable("empty")
-    reader = _READERS.get(suffix)
+    reader = READERS.get(suffix)
     page = reader(data, name) if reader else _read_text(name, suffix, decode(data))
     if not page.blocks:
         raise Unreadable("no_text")
@@ -74,3 +75,23 @@ def _read_text(name: str, suffix: str, text: str) -> Page:
     if suffix in _RST or looks_like_rst(text):
         return read_rst(text, name)
     return read_plain(text, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A page, or by a code why there is none."""
+
+    page: Page | None
+    code: str = ""
+    detail: str = ""
+
+
+def parse_all(files: list[tuple[str, bytes]]) -> list[Parsed]:
+    """Return what each of these files is read as."""
+    found = []
+    for name, data in files:
+        try:
+            found.append(Parsed(parse(name, data)))
+        except Unreadable as error:
+            found.append(Parsed(None, error.code, error.detail))
+    return found

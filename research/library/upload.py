@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from research.library.names import safe_path
-from research.library.reading import fingerprint, read
+from research.library.reading import File, read_all
 from research.library.unreadable import Unreadable
 from research.library.write import Read, batches, write
 from research.models.library import Collection, Document
@@ -37,6 +38,10 @@ class Outcome:
     code: str = ""
     reason: str = ""
     document_id: int | None = None
+
+    def refuse(self, error: Unreadable) -> None:
+        """Say why it was not added."""
+        self.outcome, self.code, self.reason = "refused", error.code, str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +88,30 @@ def _read_all(
 ) -> Iterator[Read]:
     """Yield the files that are new or changed, read; note down the outcome of each."""
     known = Document.objects.filter(collection=collection, origin="")
-    for file in files:
-        outcome = Outcome(file.name[:200], "added")
-        outcomes.append(outcome)
-        try:
-            outcome.name = safe_path(file.name)
-            if file.size > max_bytes:
-                raise Unreadable("too_large", str(max_bytes // 1_000_000))
-            data = file.read()
-            hashed = fingerprint(data)
-            same = known.filter(path=outcome.name).values_list("pk", "file_hash").first()
-            if same and same[1] == hashed:
-                outcome.outcome, outcome.document_id = "unchanged", same[0]
+    waiting: deque[Outcome] = deque()
+
+    def changed() -> Iterator[File]:
+        for file in files:
+            outcome = Outcome(file.name[:200], "added")
+            outcomes.append(outcome)
+            try:
+                outcome.name = safe_path(file.name)
+                if file.size > max_bytes:
+                    raise Unreadable("too_large", str(max_bytes // 1_000_000))
+            except Unreadable as error:
+                outcome.refuse(error)
                 continue
-            yield Read(outcome.name, hashed, read(outcome.name, data))
-        except Unreadable as error:
-            outcome.outcome, outcome.code, outcome.reason = "refused", error.code, str(error)
+            taken = File.of(outcome.name, file.read())
+            same = known.filter(path=taken.name).values_list("pk", "file_hash").first()
+            if same and same[1] == taken.hash:
+                outcome.outcome, outcome.document_id = "unchanged", same[0]
+            else:
+                waiting.append(outcome)
+                yield taken
+
+    for file, result in read_all(changed()):
+        outcome = waiting.popleft()
+        if isinstance(result, Unreadable):
+            outcome.refuse(result)
+        else:
+            yield Read(file.name, file.hash, result)

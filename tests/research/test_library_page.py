@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import unescape
 from typing import Any
 from unittest.mock import patch
@@ -15,7 +15,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver, reverse
 
-from research.library import shown
+from research.library import reading, shown, upload
+from research.library.reading import File
 from research.library.upload import add_file
 from research.models import Archive, Collection, Document
 from tests.research.library.papers import pdf, word
@@ -314,13 +315,11 @@ def test_no_file_at_all_is_told(page: Client, mine: Collection) -> None:
 def test_what_is_sent_into_a_collection_that_goes_away_is_not_there(
     page: Client, mine: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from research.library import reading, upload
-
-    def remove_then_read(name: str, data: bytes) -> Any:
+    def read_and_remove(files: Iterator[File]) -> Any:
+        yield from reading.read_all(files)
         Collection.objects.filter(pk=mine.pk).delete()
-        return reading.read(name, data)
 
-    monkeypatch.setattr(upload, "read", remove_then_read)
+    monkeypatch.setattr(upload, "read_all", read_and_remove)
     assert sent(page, mine, ("a.md", LAMP)).status_code == 404
     assert not Document.objects.exists()
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from research import sandbox
-from research.library import later
+from research.library import later, reading
 from research.library.find import search
 from research.library.index import load
 from research.library.names import MAX_NAME, MAX_PATH, safe_path, suffix_of
@@ -69,7 +69,7 @@ def test_what_is_sent_is_parsed_elsewhere(
 
     monkeypatch.setattr(sandbox, "call", call)
     assert add_file("a.md", LAMP, collection).outcome == "added"
-    assert asked == ["research.library.parse:parse"]
+    assert asked == ["research.library.parse:parse_all"]
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,28 @@ def test_a_file_at_which_the_reader_breaks_is_refused_and_the_next_is_read(
 ) -> None:
     real = sandbox.call
 
-    def call(target: str, name: str, *args: Any, **given: Any) -> Any:
-        if name == "bad.md":
+    def call(target: str, files: Any, **given: Any) -> Any:
+        if "bad.md" in dict(files):
             raise sandbox.SandboxError(code)
-        return real(target, name, *args, **given)
+        return real(target, files, **given)
 
     monkeypatch.setattr(sandbox, "call", call)
     bad, good = add_files(collection, [Bytes("bad.md", LAMP), Bytes("good.md", LAMP)], 1000)
     assert (bad.outcome, bad.code, bad.reason) == ("refused", told, str(REASONS[told]))
     assert good.outcome == "added"
+
+
+@given(st.lists(st.tuples(st.sampled_from([".md", ".pdf", ".docx"]), st.integers(1, 300_000))))
+def test_files_are_read_in_order_texts_together_and_archives_alone(
+    sent: list[tuple[str, int]],
+) -> None:
+    files = [reading.File(f"{n}{kind}", "", b"x" * size) for n, (kind, size) in enumerate(sent)]
+    groups = list(reading._groups(files))
+    assert [file for group in groups for file in group] == files
+    for group in groups:
+        assert len(group) == 1 or all(file.name.endswith(".md") for file in group)
+        assert len(group) == 1 or sum(len(file.data) for file in group) <= reading.TOGETHER_BYTES
+        assert len(group) <= reading.TOGETHER_FILES
 
 
 def test_every_reason_is_a_sentence() -> None:
