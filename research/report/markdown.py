@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 
-from .document import Document, Reference, Section
+from .code import code_of, is_in
+from .document import Document, Reference
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!&~^$])")
 _ORDERED = re.compile(r"^(\d{1,9})([.)])|^([-+=])")
 _PARTS = re.compile(
-    r"(?P<code>```[\s\S]*?(?:```|\Z)|~~~[\s\S]*?(?:~~~|\Z)|`[^`\n]*`|\\[^\n])"
+    r"(?P<escaped>\\[^\n])"
     r"|(?P<image>!(?=\[))"
-    r"|(?P<tag><(?=[A-Za-z/!?])(?!https?://|mailto:))"
+    r"|(?P<address><(?:https?://|mailto:)[^\s<>`|]*>)"
+    r"|(?P<tag><(?=[A-Za-z/!?]))"
     r"|\[(?P<cite>\d{1,4})\](?!\(|:|\[(?!\d{1,4}\]))"
     r"|(?P<heading>^#{1,2}(?=[ \t]))",
     re.MULTILINE,
@@ -33,7 +35,10 @@ def render(document: Document) -> bytes:
     if not document.sections:
         parts.append(escape(words.empty))
     for section in document.sections:
-        parts += [f"## {escape(section.title)}", _body(section)]
+        parts += [
+            f"## {escape(section.title)}",
+            harmless(section.text, frozenset(section.numbers)),
+        ]
         if not section.finished:
             parts.append(f"*{escape(words.unfinished)}*")
         if section.note:
@@ -53,10 +58,13 @@ def escape(text: str) -> str:
     return _ORDERED.sub(lambda found: f"{found[1] or ''}\\{found[2] or found[3]}", line)
 
 
-def _body(section: Section) -> str:
-    known = set(section.numbers)
+def harmless(text: str, known: frozenset[int] = frozenset()) -> str:
+    """Return Markdown with its pictures and raw HTML escaped, and what is cited as footnotes."""
+    text, code = code_of(text)
 
     def change(found: re.Match[str]) -> str:
+        if is_in(code, found.start()):
+            return found[0]
         match found.lastgroup:
             case "image" | "tag":
                 return "\\" + found[0]
@@ -66,7 +74,7 @@ def _body(section: Section) -> str:
                 return "###"
         return found[0]
 
-    return _PARTS.sub(change, section.text)
+    return _PARTS.sub(change, text)
 
 
 def _quoted(text: str) -> str:

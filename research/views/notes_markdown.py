@@ -1,4 +1,7 @@
-"""Notes as one file of Markdown: by research, each with what it cites."""
+"""Notes as one file of Markdown: by research, each with what it cites.
+
+No reader of Markdown loads anything because of what stands in it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from django.utils.translation import gettext as _
 
 from research.forms import NoteForm
 from research.models import Note, Source
+from research.report.document import is_link
+from research.report.markdown import escape, harmless
 from research.text.markers import find_markers
 
 MOST = 20_000_000  # characters of one file
@@ -37,7 +42,7 @@ def _parts(notes: QuerySet[Note]) -> Iterator[str]:
         cited: set[int] = set()
         for place, note in enumerate(group):
             if place == 0:
-                yield f"## {_line(note.run.topic)}"
+                yield f"## {escape(note.run.topic)}"
             cited |= {found.marker.source for found in find_markers(note.content)}
             yield _note(note)
         if cited and (lines := _sources(run_id, cited)):
@@ -48,13 +53,14 @@ def _parts(notes: QuerySet[Note]) -> Iterator[str]:
 def _note(note: Note) -> str:
     facts = [NoteForm.kind(note.note_type), note.member, f"{note.created_at:%Y-%m-%d %H:%M} UTC"]
     facts += [f"#{tag}" for tag in note.tags]
-    return f"### {_line(note.title)}\n\n*{' · '.join(map(_line, facts))}*\n\n{note.content.strip()}"
+    told = " · ".join(map(escape, facts))
+    return f"### {escape(note.title)}\n\n*{told}*\n\n{harmless(note.content.strip())}"
 
 
 def _sources(run_id: UUID, numbers: set[int]) -> str:
     rows = Source.objects.filter(run=run_id, source_id__in=numbers).exclude(finders=[])
-    return "\n".join(f"- S{row.source_id}: {_line(row.title)} — {row.uri}" for row in rows)
+    return "\n".join(f"- S{row.source_id}: {escape(row.title)} — {_where(row.uri)}" for row in rows)
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _where(uri: str) -> str:
+    return f"<{uri}>" if is_link(uri) else escape(uri)

@@ -351,10 +351,10 @@ def test_notes_are_kept_as_one_file_by_research_with_their_sources(
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert response["Content-Disposition"].startswith('attachment; filename="notes-')
     text = shown(response)
-    assert text.index("### 回滚") < text.index("### One # two")  # the newest research first
-    assert "Conclusion · researcher-1 · " in text and "· #t*" in text
+    assert text.index("### 回滚") < text.index("### One \\# two")  # the newest research first
+    assert "Conclusion · researcher-1 · " in text and "· \\#t*" in text
     assert "See [S1:0-4] and [S99]." in text
-    assert "- S1: Page 1 <script>alert(1)</script> — https://docs.example/1" in text
+    assert "- S1: Page 1 \\<script\\>alert(1)\\</script\\> — <https://docs.example/1>" in text
     assert "S99:" not in text and "- S2" not in text
     assert "One" not in shown(page.get(f"/notes/notes.md?run={live.pk}"))
 

@@ -6,6 +6,7 @@ import mistune
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from research.report.document import Section
 from research.report.markdown import escape, render
@@ -63,6 +64,35 @@ def test_no_reader_loads_or_runs_anything(payload: str) -> None:
     ).lower()
     for part in ("script", "img", "iframe", "form", "base", "style", "svg", "math", "meta"):
         assert f"<{part}" not in shown
+
+
+PARTS = (
+    *("`", "``", "```", "````", "~~~", "\n", "\n\n", "\n```\n", "    ", "  ", "\t", "> ", "- "),
+    *("1. ", "# ", "\\", "|", "\n|-|-|\n", "*", "](u)", "[", "!", "<", "<!--", "-->", "text"),
+    *("![a](https://evil.test/x)", "![a][r]", "\n[r]: /u\n", "<img src=x>", "<https://a", "[1]"),
+)
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=20).map("".join))
+def test_what_only_some_readers_take_for_code_hides_no_picture_and_no_tag(text: str) -> None:
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tokens = list(reader.parse(file_of(text)))
+    while tokens:
+        token = tokens.pop()
+        assert token.type not in ("image", "html_block", "html_inline"), token.content
+        tokens += token.children or []
+
+
+@pytest.mark.parametrize(
+    "code", ["`<b>` and ``![a](u) ` ``", "```html\n<b>![a](u) [1]\n```", "~~~\n`<b>\n~~~\nx"]
+)
+def test_code_is_left_as_it_is(code: str) -> None:
+    assert code in file_of(code)
+
+
+def test_a_fence_that_is_left_open_ends_with_its_section() -> None:
+    text = file_of(sections=[Section("One", "```\nx"), Section("Two", "y")])
+    assert "```\nx\n```\n\n## Two" in text
 
 
 @given(st.text())
