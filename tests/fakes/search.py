@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
-from urllib.parse import quote
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
 
-from tests.fakes.web import FakeWeb
+from tests.fakes.web import Asked, FakeWeb, answer
 
 Hit = tuple[str, str, str]
 """URL, title and text."""
@@ -41,6 +42,24 @@ def wikipedia(hits: Sequence[Hit]) -> str:
     return json.dumps(answer)
 
 
+def encyclopedia(web: FakeWeb, hits: Sequence[Hit], articles: Mapping[str, str]) -> None:
+    """Let a fake web be Wikipedia: searches bring these, and some titles have a whole text."""
+
+    def respond(asked: Asked) -> list[bytes]:
+        given = parse_qs(urlsplit(asked.path).query)
+        title = given.get("titles", [""])[0]
+        if not title:
+            body = wikipedia(hits)
+        elif title in articles:
+            page: dict[str, Any] = {"pageid": 7, "ns": 0, "title": title}
+            body = json.dumps({"query": {"pages": [{**page, "extract": articles[title]}]}})
+        else:
+            body = json.dumps({"query": {"pages": [{"ns": 0, "title": title, "missing": True}]}})
+        return [answer(body.encode(), Content_Type="application/json; charset=utf-8")]
+
+    web.raw(WIKIPEDIA, respond)
+
+
 def arxiv(hits: Sequence[Hit]) -> str:
     """Return a feed of arXiv."""
     entries = "".join(
@@ -53,12 +72,11 @@ def arxiv(hits: Sequence[Hit]) -> str:
 
 def serve(web: FakeWeb, name: str, hits: Sequence[Hit]) -> None:
     """Let a fake web answer the searches of a provider."""
-    path, body = {
-        "duckduckgo": (DUCKDUCKGO, duckduckgo(hits)),
-        "wikipedia": (WIKIPEDIA, wikipedia(hits)),
-        "arxiv": (ARXIV, arxiv(hits)),
-    }[name]
-    web.page(path, body)
+    if name == "wikipedia":
+        encyclopedia(web, hits, {})
+    else:
+        path, write = {"duckduckgo": (DUCKDUCKGO, duckduckgo), "arxiv": (ARXIV, arxiv)}[name]
+        web.page(path, write(hits))
 
 
 def environment(web: FakeWeb) -> dict[str, str]:

@@ -59,7 +59,8 @@ class Evidence:
     pages: list[WebPage] = field(default_factory=list)
     outline: list[Listed] = field(default_factory=list)
     searches: int = 0
-    fetched: frozenset[int] = frozenset()
+    web: frozenset[int] = frozenset()
+    """The sources that are pages of the web whose text is here."""
     _documents: int = 0
     _frequencies: dict[str, int] = field(default_factory=dict)
     _own: Counter[str] = field(default_factory=Counter)
@@ -80,15 +81,22 @@ class Evidence:
     def focused(self, words: Iterable[str], share: float) -> Evidence:
         """Return it without the documents that say far less of these words than the best source.
 
-        The pages that were fetched stay: they were chosen.
+        The pages of the web stay: they were chosen.
         """
         covered = self._covered(words)
         floor = share * max(covered.values(), default=0.0)
-        stays = {source for source, held in covered.items() if held >= floor} | self.fetched
+        stays = {source for source, held in covered.items() if held >= floor}
+        return self._of(stays | self.web)
+
+    def documents(self) -> Evidence:
+        """Return it without what is of the web."""
+        return self._of({passage.source for passage in self.passages} - self.web)
+
+    def _of(self, sources: Collection[int]) -> Evidence:
         return replace(
             self,
-            passages=[passage for passage in self.passages if passage.source in stays],
-            outline=[item for item in self.outline if item.source in stays],
+            passages=[passage for passage in self.passages if passage.source in sources],
+            outline=[item for item in self.outline if item.source in sources],
         )
 
     def _covered(self, words: Iterable[str]) -> Mapping[int, float]:
@@ -164,15 +172,23 @@ def read_evidence(returns: Sequence[ToolReturnPart], snippets: bool = False) -> 
         if isinstance(item.get("source"), int)
     }
     snippets = snippets and not fetched
-    evidence.fetched = frozenset(fetched)
+    evidence.web = frozenset(fetched)
     for name, data in read:
         raw = _passages(data)
-        found = _of_page(raw, wanted) if name == "fetch" else _of_search(raw, fetched, snippets)
+        pages = [item for item in raw if name == "fetch" or _is_read(item)]
+        found = _of_page(pages, wanted)
+        evidence.web |= {passage.source for passage in found}
+        if name == "search":
+            found += _of_search(raw)
+            if snippets:
+                shown = list(_of_snippets(raw, evidence.web))
+                evidence.web |= {passage.source for passage in shown}
+                found += shown
         for passage in found:
             key = (passage.source, passage.start)
             if key not in best or best[key].score < passage.score:
                 best[key] = passage
-        evidence.pages += _pages(raw, fetched, evidence.pages)
+        evidence.pages += _pages(raw, evidence.web, evidence.pages)
         evidence.outline = evidence.outline or _outline(data.get("outline"), raw)
         documents = data.get("documents") or 0
         if isinstance(documents, int) and documents >= evidence._documents:
@@ -197,20 +213,26 @@ def _passages(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [item for item in data.get("passages") or () if isinstance(item, Mapping)]
 
 
-def _of_search(
-    raw: Sequence[Mapping[str, Any]], fetched: Collection[Any], snippets: bool
-) -> Iterator[Found]:
-    """Yield the passages of a search; a snippet only where it has to do for its page."""
-    counted = [
-        item
-        for item in raw
-        if item.get("kind") != "snippet"
-        or (snippets and item.get("end") and item.get("source") not in fetched)
-    ]
+def _is_read(item: Mapping[str, Any]) -> bool:
+    """Tell whether a passage is of a text of the web that the provider itself brought."""
+    return item.get("kind") != "snippet" and str(item.get("uri") or "").startswith("http")
+
+
+def _of_search(raw: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
+    """Yield the passages of documents."""
+    counted = [item for item in raw if item.get("kind") != "snippet" and not _is_read(item)]
     top = max((float(item.get("score") or 0.0) for item in counted), default=0.0)
     for item in counted:
         if found := _passage(item, top):
             yield found
+
+
+def _of_snippets(raw: Sequence[Mapping[str, Any]], read: Collection[Any]) -> Iterator[Found]:
+    """Yield what is shown of pages, where it has to do for them."""
+    for item in raw:
+        if item.get("kind") == "snippet" and item.get("end") and item.get("source") not in read:
+            if found := _passage(item, 1.0):
+                yield found
 
 
 def _of_page(raw: Sequence[Mapping[str, Any]], wanted: frozenset[str]) -> list[Found]:
@@ -225,14 +247,16 @@ def _of_page(raw: Sequence[Mapping[str, Any]], wanted: frozenset[str]) -> list[F
 
 
 def _pages(
-    raw: Sequence[Mapping[str, Any]], fetched: Collection[Any], known: Sequence[WebPage]
+    raw: Sequence[Mapping[str, Any]], read: Collection[Any], known: Sequence[WebPage]
 ) -> list[WebPage]:
-    sources = {page.source for page in known} | set(fetched)
-    return [
-        WebPage(item["source"], str(item["uri"]), str(item["title"]), str(item["text"]))
-        for item in raw
-        if item.get("kind") == "snippet" and item.get("uri") and item["source"] not in sources
-    ]
+    """Return the pages of a search that nobody has read, each once."""
+    found: dict[int, WebPage] = {}
+    sources = {page.source for page in known} | set(read)
+    for item in raw:
+        if item.get("kind") == "snippet" and item.get("uri") and item["source"] not in sources:
+            page = WebPage(item["source"], str(item["uri"]), str(item["title"]), str(item["text"]))
+            found.setdefault(page.source, page)
+    return list(found.values())
 
 
 def query_words(text: str) -> list[str]:

@@ -41,9 +41,9 @@ _WEAK = 0.35
 _FACET_OWN = 0.6
 _FLOOR = 0.45
 _ANSWERS = 0.8
-"""Where a passage says so much of what is asked, nothing is fetched from the web."""
+"""Where a passage of the documents says so much of what is asked, they answer alone."""
 _FOCUS = 0.7
-"""What a document must say of it, next to the best source, to be quoted beside fetched pages."""
+"""What a document must say of it, next to the best source, to be quoted beside pages of the web."""
 _COMPARED = 1.5
 _NOTHING = {
     "en": "No passage that was found answers this.",
@@ -150,10 +150,8 @@ def _asked_words(prompt: Prompt) -> list[str]:
 
 
 def _to_fetch(prompt: Prompt, evidence: Evidence, tried: Sequence[str]) -> list[str]:
-    """Return the pages to read: some, once, where what was found does not say what is asked."""
+    """Return the pages to read: some, once."""
     if tried or not evidence.pages:
-        return []
-    if evidence.covered(_asked_words(prompt)) >= _ANSWERS:
         return []
     wanted = content(f"{prompt.text('query')} {prompt.text('task')}")
     return worth_fetching(evidence.pages, wanted, tried)
@@ -259,10 +257,13 @@ def research(messages: Sequence[ModelMessage]) -> list[ModelResponsePart]:
         return _search(queries) if queries else [TextPart(_NOTHING[prompt.language])]
     tried = [str(call.get("url", "")) for call in _calls(messages, "fetch")]
     evidence = read_evidence(search_returns(messages), snippets=bool(tried))
-    if pages := _to_fetch(prompt, evidence, tried):
+    said, documents = _asked_words(prompt), evidence.documents()
+    if documents.covered(said) >= _ANSWERS:
+        evidence = documents
+    elif pages := _to_fetch(prompt, evidence, tried):
         return [ToolCallPart("fetch", {"url": url}) for url in pages]
-    if tried:
-        evidence = evidence.focused(_asked_words(prompt), _FOCUS)
+    else:
+        evidence = evidence.focused(said, _FOCUS) if evidence.web else evidence
     rounds = sum(
         any(isinstance(part, ToolCallPart) and part.tool_name == "search" for part in message.parts)
         for message in messages

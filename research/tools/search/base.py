@@ -60,7 +60,8 @@ class SearchResult:
     """What a provider found, best first.
 
     `documents` and `frequencies` are the number of passages searched and of those that hold each
-    token of the query (0 and empty where the provider cannot know); `notice` is for a person.
+    token of the query (0 and empty where the provider cannot know); `texts` are what is to be kept
+    of sources whose passages are parts of a longer text, by uri; `notice` is for a person.
     """
 
     provider: str
@@ -69,6 +70,7 @@ class SearchResult:
     documents: int = 0
     frequencies: Mapping[str, int] = field(default_factory=dict)
     outline: tuple[OutlineItem, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
     notice: str = ""
 
 

@@ -42,6 +42,7 @@ def merged(query: str, results: Sequence[SearchResult]) -> SearchResult:
         if results
         else {},
         outline=tuple(_outline(results, [best[key][1:] for key in order])),
+        texts={uri: text for result in results for uri, text in result.texts.items()},
         notice=" ".join(result.notice for result in results if result.notice),
     )
 

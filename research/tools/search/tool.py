@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -96,8 +97,8 @@ def _sources(results: Sequence[SearchResult]) -> Iterator[Found]:
                 continue
             seen.add(passage.uri)
             archive = passage.archive_hash
-            if passage.kind == "snippet" and passage.text:
-                archive = _archived(passage.text).hash
+            if text := result.texts.get(passage.uri) or (passage.text if from_web(passage) else ""):
+                archive = _archived(text).hash
             yield Found(
                 uri=passage.uri,
                 title=passage.title,
@@ -109,37 +110,48 @@ def _sources(results: Sequence[SearchResult]) -> Iterator[Found]:
 
 
 def _placed(run: Run, result: SearchResult, numbers: dict[str, int]) -> SearchResult:
-    """Return the result with its snippets where the archived texts have them.
+    """Return the result with the passages of the web where the archived texts have them.
 
     Of a page that is known from another search, the text says both what that one and what this one
-    shows; of a page that was fetched it is the page's, and no snippet is put into it.
+    shows; of a page that was fetched it is the page's, and nothing is put into it.
     """
-    shown = {
-        numbers[passage.uri]: passage.text
-        for passage in result.passages
-        if passage.kind == "snippet" and passage.text
-    }
+    shown: dict[int, list[str]] = defaultdict(list)
+    for passage in result.passages:
+        if from_web(passage) and passage.text:
+            shown[numbers[passage.uri]].append(_whole(result, passage))
     if not shown:
         return result
     rows = Source.objects.filter(run=run, source_id__in=shown).select_related("archive")
-    texts = {row.uri: _kept(row, shown[row.source_id]) for row in rows}
+    texts = {row.uri: _kept(row, dict.fromkeys(shown[row.source_id])) for row in rows}
     return replace(
         result,
         passages=tuple(
-            _at(passage, texts.get(passage.uri, "").find(passage.text))
-            if passage.kind == "snippet"
+            _at(passage, texts.get(passage.uri, "").find(_whole(result, passage)))
+            if from_web(passage)
             else passage
             for passage in result.passages
         ),
     )
 
 
-def _kept(row: Source, shown: str) -> str:
+def from_web(passage: Passage) -> bool:
+    """Tell whether a passage is of a page of the web, not of the library."""
+    return passage.document_id is None
+
+
+def _whole(result: SearchResult, passage: Passage) -> str:
+    """Return the text that a passage of the web is `[start:end]` of."""
+    whole = result.texts.get(passage.uri, "")
+    return whole if whole and passage.kind != "snippet" else passage.text
+
+
+def _kept(row: Source, shown: Iterable[str]) -> str:
     """Return the archived text of a source, with what is shown of it now."""
     text = row.archive.text if row.archive else ""
-    if shown in text or row.fetched_at is not None:
+    more = [part for part in shown if part not in text]
+    if not more or row.fetched_at is not None:
         return text
-    row.archive = _archived(f"{text}\n\n{shown}" if text else shown)
+    row.archive = _archived("\n\n".join([text, *more] if text else more))
     row.save(update_fields=["archive"])
     return row.archive.text
 
@@ -149,10 +161,11 @@ def _archived(text: str) -> Archive:
     return Archive.objects.get_or_create(hash=hashed, defaults={"text": text})[0]
 
 
-def _at(passage: Passage, start: int) -> Passage:
-    """Return a snippet at its place; at none, it is a source without a span."""
-    end = start + len(passage.text) if start >= 0 else 0
-    return replace(passage, start=max(0, start), end=end)
+def _at(passage: Passage, at: int) -> Passage:
+    """Return a passage of a text that begins there; nowhere, it is a glimpse without a span."""
+    if at < 0:
+        return replace(passage, kind="snippet", start=0, end=0)
+    return replace(passage, start=at + passage.start, end=at + passage.end)
 
 
 def _as_text(result: SearchResult, numbers: dict[str, int], lines: Sequence[str]) -> str:
@@ -161,8 +174,7 @@ def _as_text(result: SearchResult, numbers: dict[str, int], lines: Sequence[str]
     if not shown:
         return "\n\n".join(lines) or "Nothing was found."
     text = "\n\n".join(_passage_text(passage, numbers) for passage in shown)
-    from_outside = any(passage.document_id is None for passage in shown)
-    return "\n\n".join([*lines, fenced(text) if from_outside else text])
+    return "\n\n".join([*lines, fenced(text) if any(map(from_web, shown)) else text])
 
 
 def _passage_text(passage: Passage, numbers: dict[str, int]) -> str:

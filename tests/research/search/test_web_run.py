@@ -8,7 +8,7 @@ import pytest
 
 from research.models import Citation, Collection, Run, Source
 from streaming.events import Event
-from tests.fakes.search import article, serve
+from tests.fakes.search import article, encyclopedia, serve
 from tests.fakes.web import FakeWeb, answer
 from tests.research.conftest import Lab
 
@@ -76,6 +76,24 @@ async def test_where_the_library_answers_no_page_is_fetched(
                and event.type == "tool.finished"}  # fmt: skip
     assert used == "library, duckduckgo, wikipedia, arxiv"
     assert {row.source.provider for row in await lab.db(_citations, run)} == {"library"}
+
+
+async def test_an_article_that_the_search_itself_brought_is_cited_where_it_is_kept(
+    web: FakeWeb, lab: Lab
+) -> None:
+    url = web.url("/wiki/Waggle_dance")  # the page itself cannot be had
+    encyclopedia(
+        web,
+        [(url, "Waggle dance", "Honey bees dance.")],
+        {"Waggle dance": f"Honey bees dance.\n\n== Meaning ==\n{DANCE}\n"},
+    )
+    run, _ = await lab.research(QUESTION, sources=["wikipedia"])
+    cited = await lab.db(_citations, run)
+    assert {(row.source.provider, row.source.uri) for row in cited} == {("wikipedia", url)}
+    for citation in cited:
+        text = citation.source.archive.text if citation.source.archive else ""
+        assert citation.quote and text[citation.start : citation.end] == citation.quote
+        assert citation.quote in DANCE and citation.verdict == "supported"
 
 
 async def test_documents_that_only_share_words_with_the_question_do_not_answer_it(
