@@ -28,9 +28,8 @@ from .snippets import Hit, plain, snippets
 
 RESULTS = 5
 WHOLE = 2
-"""So many articles are read whole, if that takes no longer than `WHOLE_S`, all no longer than …"""
-WHOLE_S = 1.2
-IN_ALL_S = 2.7
+WHOLE_S, IN_ALL_S = 1.2, 2.7
+"""The best articles are read whole if that takes no longer, alone and with the search."""
 WHOLE_PASSAGES = 6
 WHOLE_CHARS = 300_000
 EXTRACT = 1000  # characters
@@ -39,7 +38,8 @@ _VARIANTS = {"zh": {"variant": "zh-cn", "converttitles": 1}}  # articles mix bot
 _APPENDICES = frozenset(
     ("references", "external links", "see also", "further reading", "notes", "bibliography",
      "citations", "sources", "footnotes", "参考文献", "外部链接", "外部連結", "参见", "參見",
-     "注释", "註釋", "注解", "延伸阅读", "延伸閱讀", "参考资料", "參考資料", "脚注", "参考来源", "备注")
+     "注释", "註釋", "注解", "延伸阅读", "延伸閱讀", "参考资料", "參考資料", "脚注",
+     "参考来源", "备注")
 )  # fmt: skip
 
 

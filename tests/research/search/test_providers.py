@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 from uuid import uuid4
@@ -169,9 +168,10 @@ async def test_searches_side_by_side_take_turns() -> None:
             times.append(time.monotonic())
             await asyncio.sleep(0.02)
 
+    began = time.monotonic()
     await asyncio.gather(*(search() for _ in range(5)))
-    gaps = [later - earlier for earlier, later in pairwise(sorted(times))]
-    assert all(gap > 0.045 for gap in gaps)
+    for turn, at in enumerate(sorted(times)):
+        assert at - began >= 0.049 * turn
 
 
 async def test_nobody_waits_long_for_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
