@@ -4,19 +4,24 @@ let open = null, leaving = 0;
 
 const cardOf = (cite) => cite.querySelector('.cite-card');
 
+function place() {
+  const card = cardOf(open), at = open.querySelector('a').getBoundingClientRect();
+  if (at.bottom < 0 || at.top > innerHeight) return hide();
+  const {width, height} = card.getBoundingClientRect();
+  const left = Math.max(GAP, Math.min(at.left - width / 3, innerWidth - width - GAP));
+  const isBelow = at.bottom + height + GAP < innerHeight || at.top < height + GAP;
+  const top = isBelow ? Math.min(at.bottom, innerHeight - height - GAP) : at.top - height;
+  card.style.left = `${left}px`;
+  card.style.top = `${Math.max(GAP, top)}px`;
+}
+
 function show(cite) {
   clearTimeout(leaving);
   if (open === cite) return;
   hide();
   open = cite;
-  const card = cardOf(cite), at = cite.querySelector('a').getBoundingClientRect();
-  card.classList.add('is-open');
-  const {width, height} = card.getBoundingClientRect();
-  const left = Math.max(GAP, Math.min(at.left - width / 3, innerWidth - width - GAP));
-  const isBelow = at.bottom + height + GAP < innerHeight || at.top < height + GAP;
-  const top = isBelow ? Math.min(at.bottom + GAP / 2, innerHeight - height - GAP) : at.top - height - GAP / 2;
-  card.style.left = `${left}px`;
-  card.style.top = `${Math.max(GAP, top)}px`;
+  cardOf(cite).classList.add('is-open');
+  place();
 }
 
 function hide() {
@@ -50,5 +55,5 @@ document.addEventListener('click', (event) => {
   }
 });
 document.addEventListener('keydown', ({key}) => { if (key === 'Escape') hide(); });
-document.addEventListener('scroll', hide, {passive: true, capture: true});
+document.addEventListener('scroll', () => { if (open) place(); }, {passive: true, capture: true});
 document.addEventListener('page:changed', () => { if (open && !open.isConnected) open = null; });

@@ -41,29 +41,27 @@ function offer() {
     const wanted = [...values].map(([value, label]) => `${value}\n${label}`).join('\n');
     if (select.dataset.offered === wanted) continue;
     select.dataset.offered = wanted;
-    const chosen = select.value || new URLSearchParams(location.search).get(select.dataset.param) || '';
+    const wish = select.value || chosen(select.dataset.param);
     select.replaceChildren(select.options[0], ...[...values].map(([value, label]) => new Option(label, value)));
-    select.value = values.has(chosen) ? chosen : '';
+    select.value = values.has(wish) ? wish : '';
     filter();
   }
 }
 
 // What was chosen stands in the address, so that a reload shows the same.
-function remember({target}) {
-  if (target.dataset.param) {
-    const address = new URL(location);
-    if (target.value) address.searchParams.set(target.dataset.param, target.value); else address.searchParams.delete(target.dataset.param);
-    history.replaceState(null, '', address);
-  }
+const chosen = (name) => new URLSearchParams(location.search).get(name) ?? '';
+
+function remember(name, value) {
+  const address = new URL(location);
+  if (value) address.searchParams.set(name, value); else address.searchParams.delete(name);
+  if (address.href !== location.href) history.replaceState(null, '', address);
   for (const link of root.querySelectorAll('[data-group-link]')) {
-    const address = new URL(location);
     address.searchParams.set('group', link.dataset.groupLink);
     link.href = address;
   }
 }
 
-function foldAll({currentTarget: button}) {
-  const isFolded = root.dataset.folded !== '1';
+function fold(button, isFolded) {
   root.dataset.folded = isFolded ? '1' : '';
   button.textContent = isFolded ? button.dataset.unfold : button.dataset.fold;
   for (const lane of root.querySelectorAll('.lane')) lane.open = !isFolded;
@@ -72,17 +70,22 @@ function foldAll({currentTarget: button}) {
 function begin() {
   for (const node of root.querySelectorAll('[data-with-script]')) node.hidden = false;
   for (const choice of choices) {
-    const chosen = new URLSearchParams(location.search).get(choice.dataset.param);
-    if (choice.type === 'radio' && chosen === choice.value) choice.checked = true;
-    choice.addEventListener('change', (event) => { remember(event); if (choice.dataset.rule) filter(); });
+    const {param, rule} = choice.dataset;
+    if (choice.type === 'radio' && chosen(param) === choice.value) choice.checked = true;
+    choice.addEventListener('change', () => { if (param) remember(param, choice.value); if (rule) filter(); });
   }
-  root.querySelector('[data-fold]')?.addEventListener('click', foldAll);
+  const button = root.querySelector('[data-fold]');
+  button.addEventListener('click', () => {
+    fold(button, root.dataset.folded !== '1');
+    remember('fold', root.dataset.folded);
+  });
+  if (chosen('fold')) fold(button, true);
   find?.addEventListener('input', count);
   document.addEventListener('page:changed', () => { offer(); if (find?.value) count(); });
   // A list of contents that covers the text is put away when it has led there.
   root.addEventListener('click', ({target}) => { if (target.closest('.contents a')) target.closest('details').open = false; });
   offer();
-  remember({target: root});
+  remember('group', chosen('group'));
 }
 
 begin();
