@@ -467,9 +467,11 @@ class ErrorShown(Data, type="error.shown"):
 
 
 class Status(Data, type="status"):
-    """A word about what is going on."""
+    """A word about what is going on; `code` and what it is about are for programs."""
 
     message: Text
+    code: str | None = None
+    about: list[Text] | None = None
 
 
 class Custom(Data):

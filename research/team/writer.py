@@ -5,11 +5,16 @@ from __future__ import annotations
 from pydantic_ai import Agent
 
 from research.actions.report import Kind, finish_section
-from research.context import WorkContext
+from research.context import RunFacts, WorkContext
 from research.llm.registry import model
 from research.models import Note, Source, Work, WorkStatus
 from research.text.markers import NOTHING_TO_ADD
+from research.tools.search.names import LABELS
+from research.tools.search.tool import NO_ANSWER
 from research.tools.use import Uses
+from streaming import vocabulary as v
+from streaming.events import decode
+from streaming.models import EventRow
 
 from .prompts import WRITER, NoteText, SectionBrief, section_prompt
 from .speech import Speech
@@ -37,9 +42,21 @@ async def write(context: WorkContext) -> None:
         if text.strip() == NOTHING_TO_ADD and brief.kind == "task":
             text = ""  # then the report has no such section
     else:
-        text = word("nothing", context.run.language)
+        text = await context.readers.run(_nothing, context.run)
     kind: Kind = "lead" if brief.kind == "lead" else "task"
     await context.act(finish_section(context.name, kind, brief.title, text))
+
+
+def _nothing(run: RunFacts) -> str:
+    """Return that nothing was found, and who could not be asked."""
+    said = EventRow.objects.filter(stream_id=run.id, type=v.Status.type).order_by("seq")
+    data = [decode(text).data for text in said.values_list("text", flat=True)]
+    silent = [n for one in data if one.get("code") == NO_ANSWER for n in one.get("about") or ()]
+    names = [LABELS.get(name, name) for name in dict.fromkeys(silent)]
+    text = word("nothing", run.language)
+    if names:
+        text += word("unasked", run.language).format(word("comma", run.language).join(names))
+    return text
 
 
 def _prompt(context: WorkContext, brief: SectionBrief) -> str:

@@ -28,6 +28,8 @@ from .names import LABELS
 SHOWN = 12  # passages that a model reads; the rest is in the metadata
 PASSAGE_LENGTH = 1200
 CONTEXT_LENGTH = 500
+NO_ANSWER = "no_answer"
+"""The code of the word that providers do not answer."""
 NOTICE = {
     "en": "{} did not answer; the search goes on with the others.",
     "zh": "{}没有回应，搜索由其余来源继续。",
@@ -64,7 +66,7 @@ def _finish(
 ) -> Change:
     result = merged(query, asked.results)
     numbers, said = tools.record_sources(run, use, list(_sources(asked.results)))
-    told: list[Said] = [(use.voice, v.Status(message=_notice(run, down)))] if down else []
+    told: list[Said] = [(use.voice, _status(run, down))] if down else []
     lines = [result.notice, _notice(run, asked.down) if asked.down else ""]
     placed = _placed(run, result, numbers)
     text = _as_text(placed, numbers, [line for line in lines if line])
@@ -79,6 +81,10 @@ def _finish(
     )
     change.value = ToolReturn(return_value=text, metadata=_as_data(placed, numbers))
     return change
+
+
+def _status(run: Run, names: Sequence[str]) -> v.Status:
+    return v.Status(message=_notice(run, names), code=NO_ANSWER, about=list(names))
 
 
 def _notice(run: Run, names: Sequence[str]) -> str:

@@ -110,12 +110,26 @@ async def test_with_no_web_and_no_documents_the_report_says_so(
 ) -> None:
     run, events = await lab.research(QUESTION)  # the fake web answers each search with 404
     assert run.status == "completed"
-    notices = [event.data["message"] for event in events if event.type == "status"]
-    assert notices == [
-        "DuckDuckGo, Wikipedia, arXiv did not answer; the search goes on with the others."
-    ]
+    (notice,) = [event.data for event in events if event.type == "status"]
+    assert notice == {
+        "message": "DuckDuckGo, Wikipedia, arXiv did not answer; "
+        "the search goes on with the others.",
+        "code": "no_answer",
+        "about": ["duckduckgo", "wikipedia", "arxiv"],
+    }
     assert not await lab.db(_citations, run)
-    assert "No source was found that answers this question." in _report(events)
+    assert (
+        "No source was found that answers this question. "
+        "These did not answer when they were asked: DuckDuckGo, Wikipedia, arXiv."
+    ) in _report(events)
+
+
+async def test_that_nothing_was_found_is_said_in_the_language_of_the_question(
+    web: FakeWeb, lab: Lab
+) -> None:
+    _, events = await lab.research("蜜蜂如何告诉同伴花在哪里？", sources=["wikipedia"])
+    said = "没有找到能够回答这个问题的来源。以下来源在询问时没有回应：Wikipedia。"
+    assert said in _report(events)
 
 
 async def test_a_run_may_ask_some_providers_only(web: FakeWeb, lab: Lab) -> None:
