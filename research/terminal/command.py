@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import locale
 import logging
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -10,14 +9,16 @@ from contextlib import contextmanager
 from typing import IO, Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, OutputWrapper
+from django.core.management.base import OutputWrapper
 from django.utils import translation
+from django.utils.translation import gettext as _
 from rich.console import Console
 
 from research.models import Run
 from streaming import log
 from streaming.events import decode
 
+from .language import SpeakingCommand, language
 from .screen import Lines, Screen
 from .watching import Show
 
@@ -25,13 +26,13 @@ EXIT_CODES = {"completed": 0, "failed": 1, "cancelled": 4}
 USAGE, GAPS = 2, 3
 
 
-class TerminalCommand(BaseCommand):
+class TerminalCommand(SpeakingCommand):
     """Shows a run; its exit code tells how the run ended."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare how it is shown."""
         parser.add_argument(
-            "--json", action="store_true", help="Print the events as JSON, a line each."
+            "--json", action="store_true", help=_("Print the events as JSON, a line each.")
         )
 
     @contextmanager
@@ -39,7 +40,7 @@ class TerminalCommand(BaseCommand):
         """Give the show: events on stdout for programs, or what happens on stderr for people."""
         if options["verbosity"] < 2:
             logging.getLogger().setLevel(logging.WARNING)  # what happens is told by the show
-        with translation.override(_language()):
+        with translation.override(language()):
             if options["json"]:
                 yield Lines(raw(self.stdout))
             else:
@@ -64,12 +65,3 @@ def exit_code(run_id: UUID) -> int:
         (last,) = log.read_after(run_id, run.stream.head - 1)
         return GAPS if decode(last.text).data.get("partial") else 0
     return EXIT_CODES[run.status]
-
-
-def _language() -> str:
-    """Return the language of this terminal, where we speak it."""
-    named = (locale.getlocale()[0] or "").replace("_", "-").lower()
-    try:
-        return translation.get_supported_language_variant(named)
-    except LookupError:
-        return translation.get_language() or "en"

@@ -32,7 +32,8 @@ def _chinese(catalog: Catalog, text: Text) -> str:
     message = catalog.get(text[0])
     if message is None or message.fuzzy:
         return ""
-    return message.string[0] if isinstance(message.string, tuple) else message.string
+    said = message.string[0] if isinstance(message.string, tuple) else message.string
+    return str(said or "")
 
 
 def test_every_text_of_the_code_has_a_translation(catalog: Catalog, said: dict[Text, str]) -> None:

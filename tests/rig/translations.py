@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
@@ -66,10 +67,10 @@ def update() -> None:
     fresh.creation_date = fresh.revision_date = known.creation_date
     for text, path in texts().items():
         before = known.get(text[0])
-        said = before.string if before else ""
+        said: Any = before.string if before else ""
         if len(text) > 1 and not isinstance(said, tuple):
             said = (said,)
-        fresh.add(text if len(text) > 1 else text[0], said, locations=[(path, None)])
+        fresh.add(text if len(text) > 1 else text[0], said, locations=[(path, 0)])
     LOCALE.mkdir(parents=True, exist_ok=True)
     with PO.open("wb") as file:
         write_po(file, fresh, width=100, sort_by_file=True, include_lineno=False, omit_header=False)

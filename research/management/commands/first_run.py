@@ -11,16 +11,21 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from research.terminal.language import SpeakingCommand
 
 DOCS = settings.BASE_DIR / "docs"
 STAMP = "first_collections"
 
 
-class Command(BaseCommand):
+class Command(SpeakingCommand):
     """`manage.py first_run`: tables, a first user, and our own documentation to ask about."""
 
-    help = "Make the tables, the first user and the first collections, where they are missing."
+    about = gettext_lazy(
+        "Make the tables, the first user and the first collections, where they are missing."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do what is not done yet, and say where to sign in."""
@@ -34,12 +39,13 @@ class Command(BaseCommand):
         users = get_user_model().objects
         name = settings.FIRST_USER
         if users.filter(username=name).exists():
-            return f"Sign in as {name}."
+            return _("Sign in as %s.") % name
         password = settings.FIRST_PASSWORD or secrets.token_urlsafe(12)
         users.create_superuser(username=name, password=password)
         if settings.FIRST_PASSWORD:
-            return f"Sign in as {name}, with the password in SOUNDINGS_PASSWORD."
-        return f"Sign in as {name} with the password {password} (it is shown only now)."
+            return _("Sign in as %s, with the password in SOUNDINGS_PASSWORD.") % name
+        said = _("Sign in as %(name)s with the password %(password)s (it is shown only now).")
+        return said % {"name": name, "password": password}
 
     def _add_documentation(self) -> None:
         stamp = settings.DATA_DIR / STAMP
@@ -47,7 +53,7 @@ class Command(BaseCommand):
         if stamp.exists() and stamp.read_text() == state:
             return
         for name, paths in _collections().items():
-            self.stdout.write(f"Adding the documentation to the library: {name}")
+            self.stdout.write(_("Adding the documentation to the library: %s") % name)
             for path in paths:
                 call_command("library", "add", str(path), collection=name, stdout=StringIO())
         stamp.write_text(state)

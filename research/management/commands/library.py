@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db.models import Count
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
@@ -21,33 +23,36 @@ from research.library.add import AddReport, add_paths
 from research.library.find import search
 from research.library.remove import remove_collection, remove_documents
 from research.models.library import Collection, Document
+from research.terminal.language import SpeakingCommand
 
 _SHOWN = 10
 _NAME_WIDTH = 40
 
 
-class Command(BaseCommand):
+class Command(SpeakingCommand):
     """Manages the documents that searches see."""
 
-    help = "Add, list, search and remove documents and collections of them."
+    about = gettext_lazy("Add, list, search and remove documents and collections of them.")
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the verbs."""
         verbs = parser.add_subparsers(dest="verb", required=True)
-        add = verbs.add_parser("add", help="Add files, or folders with all below them.")
+        add = verbs.add_parser("add", help=_("Add files, or folders with all below them."))
         add.add_argument("path", nargs="+")
-        add.add_argument("--collection", help="Its name; without one, that of the folder.")
-        find = verbs.add_parser("search", help="Show the passages that research would find.")
+        add.add_argument("--collection", help=_("Its name; without one, that of the folder."))
+        find = verbs.add_parser("search", help=_("Show the passages that research would find."))
         find.add_argument("query")
-        find.add_argument("--collection", help="Where to look; without one, everywhere.")
-        find.add_argument("--limit", type=int, default=5, help="How many passages to show.")
-        listed = verbs.add_parser("list", help="List the collections, or the documents of one.")
+        find.add_argument("--collection", help=_("Where to look; without one, everywhere."))
+        find.add_argument("--limit", type=int, default=5, help=_("How many passages to show."))
+        listed = verbs.add_parser("list", help=_("List the collections, or the documents of one."))
         listed.add_argument("name", nargs="?")
-        remove = verbs.add_parser("remove", help="Remove a collection, or documents of it.")
+        remove = verbs.add_parser("remove", help=_("Remove a collection, or documents of it."))
         remove.add_argument("name")
-        remove.add_argument("document", nargs="*", help="Paths; without any, the collection goes.")
+        remove.add_argument(
+            "document", nargs="*", help=_("Paths; without any, the collection goes.")
+        )
         for verb in (add, find, listed, remove):
-            verb.add_argument("--user", help="Whose it is; without one, everybody's.")
+            verb.add_argument("--user", help=_("Whose it is; without one, everybody's."))
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Carry the verb out."""
@@ -63,15 +68,19 @@ class Command(BaseCommand):
         model = get_user_model()
         user = model.objects.filter(**{model.USERNAME_FIELD: name}).first()
         if user is None:
-            self._stop(f"There is no user {name!r}.")
+            self._stop(_("There is no user %s.") % name)
         return user
 
     def _collection(self, options: dict[str, Any]) -> Collection:
         user, name = self._user(options), options.get("collection") or options.get("name")
         collection = Collection.objects.filter(name=name, owner=user).first()
         if collection is None:
-            whose = f" of {user}" if user else " that everybody reads"
-            self._stop(f"There is no collection {name!r}{whose}.")
+            said = (
+                _("%(user)s has no collection “%(name)s”.")
+                if user
+                else _("There is no collection “%(name)s” that everybody reads.")
+            )
+            self._stop(said % {"user": user, "name": name})
         return collection
 
     # --- add --------------------------------------------------------------------------------------
@@ -79,7 +88,7 @@ class Command(BaseCommand):
         paths = [Path(path).expanduser() for path in options["path"]]
         for path in paths:
             if not path.exists():
-                self._stop(f"There is no {path}.")
+                self._stop(_("There is no %s.") % path)
         user = self._user(options)
         named: dict[str, list[Path]] = {}
         for path in paths:
@@ -96,21 +105,23 @@ class Command(BaseCommand):
 
     def _tell(self, name: str, report: AddReport) -> None:
         for file, reason in report.skipped[:_SHOWN]:
-            self.stderr.write(f"left out {file}: {reason}")
+            self.stderr.write(_("left out %(file)s: %(reason)s") % {"file": file, "reason": reason})
         if len(report.skipped) > _SHOWN:
-            self.stderr.write(f"left out {len(report.skipped) - _SHOWN} more")
-        self.stdout.write(
-            f"{name}: {report.added} added, {report.updated} updated, "
-            f"{report.unchanged} unchanged, {report.removed} removed, "
-            f"{len(report.skipped)} left out"
-        )
+            self.stderr.write(_("left out %d more") % (len(report.skipped) - _SHOWN))
+        told = _("%(name)s: %(added)d added, %(updated)d updated, %(unchanged)d unchanged, "
+                 "%(removed)d removed, %(skipped)d left out")  # fmt: skip
+        counts = {
+            "added": report.added, "updated": report.updated, "unchanged": report.unchanged,
+            "removed": report.removed, "skipped": len(report.skipped),
+        }  # fmt: skip
+        self.stdout.write(told % {"name": name, **counts})
 
     def _with_progress(self, paths: list[Path], name: str, user: Any) -> AddReport:
         console = Console(stderr=True)
         if not console.is_terminal:
             return add_paths(paths, name, user)
         bar = Progress(
-            TextColumn("Reading"),
+            TextColumn(_("Reading")),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -122,7 +133,7 @@ class Command(BaseCommand):
             task = bar.add_task("read", total=None, name="")
 
             def show(done: int, total: int, file: str) -> None:
-                said = "making the index" if done == total else _end(file)
+                said = _("making the index") if done == total else _end(file)
                 bar.update(task, completed=done, total=total, name=said)
 
             return add_paths(paths, name, user, show)
@@ -140,9 +151,12 @@ class Command(BaseCommand):
         sizes = dict(Document.objects.values_list("collection").annotate(n=Count("pk")).order_by())
         for item in found:
             whose = f" ({item.owner})" if item.owner else ""
-            self.stdout.write(f"{item.name}{whose}: {sizes.get(item.pk, 0)} documents")
+            self.stdout.write(
+                _("%(name)s: %(n)d documents")
+                % {"name": item.name + whose, "n": sizes.get(item.pk, 0)}
+            )
         if not found:
-            self.stdout.write("There are no collections yet.")
+            self.stdout.write(_("There are no collections yet."))
 
     def _search(self, options: dict[str, Any]) -> None:
         if options["collection"]:
@@ -165,7 +179,7 @@ class Command(BaseCommand):
             console.print(Text(paths.get(passage.document_id or 0, ""), style="dim"))
             console.print(Text(passage.text))
         if not passages:
-            self.stderr.write("Nothing was found.")
+            self.stderr.write(_("Nothing was found."))
             sys.exit(1)
 
     # --- remove -----------------------------------------------------------------------------------
@@ -173,14 +187,18 @@ class Command(BaseCommand):
         collection = self._collection(options)
         if not options["document"]:
             count = remove_collection(collection)
-            self.stdout.write(f"{collection.name}: removed with {count} documents")
+            self.stdout.write(
+                _("%(name)s: removed with %(n)d documents") % {"name": collection.name, "n": count}
+            )
             return
         found = collection.documents.filter(path__in=options["document"])
         missing = set(options["document"]) - set(found.values_list("path", flat=True))
         count = remove_documents(found)
         for path in sorted(missing):
-            self.stderr.write(f"There is no document {path!r}.")
-        self.stdout.write(f"{collection.name}: {count} documents removed")
+            self.stderr.write(_("There is no document “%s”.") % path)
+        self.stdout.write(
+            _("%(name)s: %(n)d documents removed") % {"name": collection.name, "n": count}
+        )
         if missing:
             sys.exit(1)
 

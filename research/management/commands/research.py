@@ -13,6 +13,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from pydantic import ValidationError
 from rich.console import Console
 from rich.markdown import Markdown
@@ -20,6 +22,7 @@ from rich.markdown import Markdown
 from research.actions.runs import report_markdown
 from research.engine.boot import House
 from research.engine.work import cancel_run, start_run
+from research.errors import answer
 from research.export import FORMATS, export
 from research.models import Run
 from research.options import RunOptions
@@ -34,7 +37,7 @@ from streaming.exceptions import StreamingError
 class Command(TerminalCommand):
     """Starts a run, shows it, and prints its report. Beside a server, the server carries it."""
 
-    help = (
+    about = gettext_lazy(
         "Research a topic: what happens goes to stderr, the report to stdout. Exit codes: "
         "0 completed, 1 failed, 2 not started, 3 completed with gaps, 4 cancelled."
     )
@@ -42,19 +45,19 @@ class Command(TerminalCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the topic, who asks, where to look, and how it is shown."""
         super().add_arguments(parser)
-        parser.add_argument("topic", help="The question.")
-        parser.add_argument("--user", help="Who asks; the first user if none is named.")
+        parser.add_argument("topic", help=_("The question."))
+        parser.add_argument("--user", help=_("Who asks; the first user if none is named."))
         parser.add_argument(
-            "--collection", action="append", help="A collection to search; may be repeated."
+            "--collection", action="append", help=_("A collection to search; may be repeated.")
         )
         parser.add_argument(
-            "--source", action="append", help="A search provider to ask; may be repeated."
+            "--source", action="append", help=_("A search provider to ask; may be repeated.")
         )
-        parser.add_argument("--researchers", type=int, help="How many work side by side.")
+        parser.add_argument("--researchers", type=int, help=_("How many work side by side."))
         parser.add_argument(
             "--output",
             type=Path,
-            help="Write the report to this file: .md, .html, .pdf, .docx or .json.",
+            help=_("Write the report to this file: .md, .html, .pdf, .docx or .json."),
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -74,7 +77,7 @@ class Command(TerminalCommand):
             try:
                 run_id = asyncio.run(_research(user, options["topic"], wanted, show))
             except StreamingError as error:
-                raise CommandError(f"{error.message} ({error.code})", returncode=USAGE) from None
+                raise CommandError(f"{answer(error)} ({error.code})", returncode=USAGE) from None
         code = exit_code(run_id)
         if not options["json"] or options["output"]:
             self._report(run_id, options["output"], options["json"])
@@ -146,9 +149,9 @@ def _user(name: str | None) -> Any:
     if name is None:
         user = users.filter(is_superuser=True).order_by("pk").first()
         if user is None:
-            raise CommandError("Name a user with --user: there is none yet.", returncode=USAGE)
+            raise CommandError(_("Name a user with --user: there is none yet."), returncode=USAGE)
         return user
     user = users.filter(**{get_user_model().USERNAME_FIELD: name}).first()
     if user is None:
-        raise CommandError(f"There is no user {name}.", returncode=USAGE)
+        raise CommandError(_("There is no user %s.") % name, returncode=USAGE)
     return user

@@ -9,6 +9,8 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import CommandError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from research.models import Run
 from research.terminal.command import USAGE, TerminalCommand, exit_code
@@ -21,7 +23,7 @@ SHORTEST = 4
 class Command(TerminalCommand):
     """Shows a run from its first event on. Leaving does nothing to the run."""
 
-    help = (
+    about = gettext_lazy(
         "Watch a run until it ends. Exit codes: 0 completed, 1 failed, 2 no such run, "
         "3 completed with gaps, 4 cancelled, 130 left before its end."
     )
@@ -30,10 +32,14 @@ class Command(TerminalCommand):
         """Declare which run, and from where on."""
         super().add_arguments(parser)
         parser.add_argument(
-            "run", nargs="?", help="Its id, or how it begins; the newest run if none is given."
+            "run", nargs="?", help=_("Its id, or how it begins; the newest run if none is given.")
         )
         parser.add_argument(
-            "--after", type=int, default=0, metavar="SEQ", help="Only what came after this event."
+            "--after",
+            type=int,
+            default=0,
+            metavar="SEQ",
+            help=_("Only what came after this event."),
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,7 +47,8 @@ class Command(TerminalCommand):
         run = _run(options["run"])
         if not 0 <= options["after"] <= run.stream.head:
             raise CommandError(
-                f"The log has {run.stream.head} events; --after is one of them.", returncode=USAGE
+                _("The log has %d events; --after is one of them.") % run.stream.head,
+                returncode=USAGE,
             )
         with self.showing(options) as show, suppress(KeyboardInterrupt):
             asyncio.run(_watch(run.pk, show, options["after"]))
@@ -66,17 +73,17 @@ def _run(name: str | None) -> Run:
     if name is None:
         newest = runs.first()
         if newest is None:
-            raise CommandError("There is no run yet.", returncode=USAGE)
+            raise CommandError(_("There is no run yet."), returncode=USAGE)
         return newest
     signs = name.lower().replace("-", "")
     if len(signs) < SHORTEST or not set(signs) <= set("0123456789abcdef"):
-        raise CommandError(f"{name} is not the id of a run.", returncode=USAGE)
+        raise CommandError(_("%s is not the id of a run.") % name, returncode=USAGE)
     if len(signs) == 32:
         found = list(runs.filter(pk=UUID(signs)))
     else:
         first, last = (UUID(signs.ljust(32, fill)) for fill in "0f")
         found = list(runs.filter(pk__gte=first, pk__lte=last)[:2])
     if len(found) != 1:
-        many = "Several runs begin" if found else "No run begins"
-        raise CommandError(f"{many} with {name}.", returncode=USAGE)
+        many = _("Several runs begin with %s.") if found else _("No run begins with %s.")
+        raise CommandError(many % name, returncode=USAGE)
     return found[0]

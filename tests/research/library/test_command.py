@@ -100,7 +100,7 @@ def test_documents_are_listed_and_removed_by_their_paths(folder: Path) -> None:
     ]
     told, complaints = library("remove", "harbour", "lamps.md", "none.md", status=1)
     assert told == "harbour: 1 documents removed\n"
-    assert complaints == "There is no document 'none.md'.\n"
+    assert complaints == "There is no document “none.md”.\n"
     library("search", "lamp", status=1)
     assert library("remove", "harbour")[0] == "harbour: removed with 2 documents\n"
 
