@@ -37,6 +37,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
         self.env = {name: os.environ[name] for name in KEPT if name in os.environ} | {
             "PYTHONUNBUFFERED": "1",
+            "LC_MESSAGES": "C",  # commands speak English, whatever is spoken here
             "DATA_DIR": str(data_dir),
             "DATABASE_URL": database_url,
             "REDIS_URL": redis_url,
