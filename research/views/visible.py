@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
-from uuid import UUID
 
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.http import Http404, HttpRequest
@@ -14,10 +13,11 @@ from django.utils.translation import get_language
 
 from research.access import visible_run
 from research.faces.fragments import Scope
-from research.fold import load
 from research.models import Run
 from research.state import RunState
 from streaming.exceptions import NotFound
+
+from .states import state_of
 
 
 class OfRun(LoginRequiredMixin):
@@ -44,15 +44,9 @@ class OfRun(LoginRequiredMixin):
     def state(self) -> RunState:
         """Return the run, folded."""
         stream = self.run.stream
-        return _folded(self.run.pk, stream.epoch, stream.head)
+        return state_of(self.run.pk, stream.epoch, stream.head)
 
     @property
     def scope(self) -> Scope:
         """Return what the fragments of this page are rendered for."""
         return Scope.of(self.run.pk, self.run.stream.epoch, get_language() or "en")
-
-
-@lru_cache(maxsize=8)
-def _folded(run_id: UUID, epoch: str, head: int) -> RunState:
-    """Fold a log. Nobody changes the state, so that a page that is loaded twice folds once."""
-    return load(run_id)

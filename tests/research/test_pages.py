@@ -13,7 +13,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import get_resolver, reverse
 
+from research.fold import fold
 from research.models import Archive, Collection, Member, Run, Source, Task
+from research.views import states
 from streaming import log
 from streaming import vocabulary as v
 from streaming.events import Voice
@@ -401,6 +403,27 @@ def test_a_page_goes_on_with_what_the_log_says_now(page: Client, ada: User) -> N
     page.get(f"/runs/{run.pk}/")
     log.append(run.pk, recorded.drafts(events[60:]))
     assert 'data-status="completed"' in text_of(page.get(f"/runs/{run.pk}/"))
+
+
+def test_a_page_that_is_loaded_again_folds_only_what_is_new(
+    page: Client, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = recorded.whole()
+    run = recorded.record(ada, events[:60])
+    page.get(f"/runs/{run.pk}/")
+    folded: list[int] = []
+
+    def counted(state: Any, texts: list[str]) -> Any:
+        folded.append(len(texts))
+        return fold(state, texts)
+
+    monkeypatch.setattr(states, "fold", counted)
+    page.get(f"/runs/{run.pk}/")
+    log.append(run.pk, recorded.drafts(events[60:]))
+    shown = text_of(page.get(f"/runs/{run.pk}/"))
+    assert folded == [len(events) - 60]
+    states._states.clear()
+    assert text_of(page.get(f"/runs/{run.pk}/")).count("<li") == shown.count("<li")
 
 
 # --- strangers' words ----------------------------------------------------------------------------
