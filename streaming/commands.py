@@ -27,7 +27,7 @@ SubName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
 Text = Annotated[
     str, BeforeValidator(lambda value: clean(value) if isinstance(value, str) else value)
 ]
-Key = Annotated[str, Field(min_length=1, max_length=200)]
+Key = Annotated[Text, Field(min_length=1, max_length=200)]
 Names = Annotated[list[Annotated[str, Field(max_length=64)]], Field(min_length=1, max_length=64)]
 
 

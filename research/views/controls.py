@@ -18,6 +18,7 @@ from research.engine.controls import Obeyed
 from research.engine.work import start_run
 from research.options import RunOptions
 from streaming.exceptions import BadRequest, NotFound, StreamingError
+from streaming.text import clean
 
 from .visible import OfRun
 
@@ -40,7 +41,7 @@ class Control(OfRun, View):
 
     def post(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         """Ask, and confirm it or say why not."""
-        key = request.POST.get("key", "")[:KEY_LENGTH] or None
+        key = clean(request.POST.get("key", ""))[:KEY_LENGTH] or None
         try:
             obeyed = self._obey(key)
         except StreamingError as error:
@@ -51,7 +52,9 @@ class Control(OfRun, View):
         run, user, given = self.run, self.request.user, self.request.POST
         match self.asks:
             case "steer":
-                return controls.steer(run, user, given.get("text", ""), given.get("to", ""), key)
+                return controls.steer(
+                    run, user, given.get("text", ""), clean(given.get("to", "")), key
+                )
             case "retry":
                 return controls.retry(run, user, self.kwargs["task_id"], key)
             case "ask":
