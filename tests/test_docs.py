@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from streaming import commands, vocabulary
-from streaming.conf import Conf
 from streaming.closing import CloseCode
+from streaming.conf import Conf
 from streaming.events import DATA
 from streaming.exceptions import StreamingError
 

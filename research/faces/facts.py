@@ -76,7 +76,7 @@ class Facts:
     @cached_property
     def tallies(self) -> dict[str, Tally]:
         """What stands in each container of the timeline, grouped by task and by member."""
-        found: dict[str, Tally] = defaultdict(Tally)
+        found: defaultdict[str, Tally] = defaultdict(Tally)
         for cards in (self.state.tools, self.state.notes):
             for card in cards.values():
                 found[f"items_{self.token(card)}"].add(card)

@@ -229,10 +229,10 @@ def _of_search(raw: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
 
 def _of_snippets(raw: Sequence[Mapping[str, Any]], read: Collection[Any]) -> Iterator[Found]:
     """Yield what is shown of pages, where it has to do for them."""
-    for item in raw:
-        if item.get("kind") == "snippet" and item.get("end") and item.get("source") not in read:
-            if found := _passage(item, 1.0):
-                yield found
+    shown = [item for item in raw if item.get("kind") == "snippet" and item.get("end")]
+    for item in shown:
+        if item.get("source") not in read and (found := _passage(item, 1.0)):
+            yield found
 
 
 def _of_page(raw: Sequence[Mapping[str, Any]], wanted: frozenset[str]) -> list[Found]:
