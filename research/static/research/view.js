@@ -67,6 +67,14 @@ function fold(button, isFolded) {
   for (const lane of root.querySelectorAll('.lane')) lane.open = !isFolded;
 }
 
+function closeMenus(which) {
+  for (const menu of root.querySelectorAll('.menu[open]')) {
+    if (!which(menu)) continue;
+    if (menu.contains(document.activeElement)) menu.querySelector('summary').focus();
+    menu.open = false;
+  }
+}
+
 function begin() {
   for (const node of root.querySelectorAll('[data-with-script]')) node.hidden = false;
   for (const choice of choices) {
@@ -82,6 +90,8 @@ function begin() {
   if (chosen('fold')) fold(button, true);
   find?.addEventListener('input', count);
   document.addEventListener('page:changed', () => { offer(); if (find?.value) count(); });
+  document.addEventListener('click', ({target}) => closeMenus((menu) => !menu.contains(target)));
+  document.addEventListener('keydown', ({key}) => { if (key === 'Escape') closeMenus(() => true); });
   // A list of contents that covers the text is put away when it has led there.
   root.addEventListener('click', ({target}) => { if (target.closest('.contents a')) target.closest('details').open = false; });
   offer();
