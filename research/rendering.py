@@ -23,7 +23,7 @@ from mistune.renderers.html import HTMLRenderer
 
 from .text import markers
 
-LONGEST = 100_000  # characters of Markdown; the rest is shown as plain text
+LONGEST = 60_000  # characters of Markdown; the rest is shown as plain text
 TAGS = {
     *("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "a", "span"),
     *("ul", "ol", "li", "h3", "h4", "h5", "h6"),

@@ -24,7 +24,7 @@ _ASIDE = re.compile(
     re.I,
 )
 _VERSIONED = re.compile(
-    r"\d+\.\d+|\b(?:version|release|changelog|changed|new in|upgrad|deprecat|internals?|contribut)|"
+    r"\d\.\d|\b(?:version|release|changelog|changed|new in|upgrad|deprecat|internals?|contribut)|"
     r"版本|发布|更新日志|升级|变更|内部",
     re.I,
 )

@@ -28,7 +28,7 @@ _HAN_STOP = re.compile(
     "进行|通过|对于|关于|时候|会怎|[的了吗呢吧是和与在及或把被将对从到于而且也就都很这那其此该请让给向则]"
 )
 _WORD = re.compile("[A-Za-z0-9_\u00c0-\u024f]+|[\u3400-\u9fff\u3040-\u30ff\uf900-\ufaff]+|[^\\W]+")
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_VERSION = re.compile(r"(?<!\d)\d+(?:\.\d+)+")
 _CAMEL = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _local = local()
 
