@@ -380,7 +380,8 @@ def test_documents_are_found_by_their_names(page: Client, mine: Collection) -> N
     found = said(page.get(at("collection", mine) + "?q=手册"))
     assert "潮汐手册.txt" in found
     assert "lamps.md" not in found.split("outcomes")[1].split('id="documents"')[1]
-    assert "No document is called" in said(page.get(at("collection", mine) + "?q=%00nothing"))
+    assert "No document is called" in said(page.get(at("collection", mine) + "?q=nothing"))
+    assert page.get(at("collection", mine) + "?q=%00nothing").status_code == 400
 
 
 # --- many -----------------------------------------------------------------------------------------
