@@ -58,8 +58,12 @@ function follow(pane) {
   toLive.addEventListener('click', () => { pane.scrollTop = pane.scrollHeight; });
 }
 
-// Who only watched the report being written is shown where it begins when it is done.
+// Who only watched is shown the report when it is done, where it begins.
+let used = new URLSearchParams(location.search).has('pane');
+for (const name of ['pointerdown', 'keydown']) addEventListener(name, () => { used = true; }, {passive: true});
 export const showBeginning = () => setTimeout(() => {
+  const [timeline, report] = ['show-timeline', 'show-report'].map((id) => document.getElementById(id));
+  if (!used && timeline?.checked) report.checked = true;
   if (!touched) toLive?.parentElement.scrollTo({top: 0, behavior: 'smooth'});
 }, 0);
 
