@@ -71,7 +71,10 @@ class Keeper:
             raise Lost("broken", f"The process is gone: {error}.") from None
         if frame is None:
             raise Lost("broken", "The process is gone.")
-        return msgspec.msgpack.decode(frame, type=Answer)
+        try:
+            return msgspec.msgpack.decode(frame, type=Answer)
+        except msgspec.DecodeError:  # it is not ours any more that speaks there
+            raise Lost("broken", "The process answered what is no answer.") from None
 
     def kill(self) -> None:
         """End its process, and the call that it may be at."""

@@ -232,3 +232,12 @@ def _is_zombie(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:
         return True
+
+
+def test_a_keeper_that_speaks_nonsense_is_lost_and_another_takes_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("research.sandbox.keeper.wire.receive", lambda socket: b"\xc1nonsense")
+        assert code_of("echo", Pair("a", (), b""), []) == "broken"
+    assert works()
