@@ -13,6 +13,7 @@ from bisect import bisect_right
 
 _OPENS = re.compile(r"(`{3,})[^`|]*|(~{3,})[^|]*")
 _FENCE_IN_LINE = re.compile(r"`{3}|~{3}")
+_RUN = re.compile("`+")
 _TICKS = re.compile(r"\\.|(`+)")
 
 Spans = list[tuple[int, int]]
@@ -34,8 +35,10 @@ def code_of(text: str) -> tuple[str, Spans]:
         elif _FENCE_IN_LINE.search(line):  # in a list or a quote, perhaps; perhaps not
             return text, []
         elif inline is not None:
-            found = _in_line(line)
-            inline = None if found is None else inline + [(at + a, at + b) for a, b in found]
+            if (found := _in_line(line)) is None:
+                inline = None
+            else:
+                inline += ((at + a, at + b) for a, b in found)
         at = end + 1
     if fence:
         text = f"{text}\n{fence}"
@@ -63,10 +66,10 @@ def _in_line(line: str) -> Spans | None:
         at = match.end()
         if not (ticks := match[1]):
             continue
-        ends = (run for run in re.finditer("`+", line[at:]) if run[0] == ticks)
+        ends = (run for run in _RUN.finditer(line, at) if run[0] == ticks)
         closing = next(ends, None)
-        if closing is None or "|" in line[at : at + closing.start()]:  # the edge of a cell, perhaps
+        if closing is None or "|" in line[at : closing.start()]:  # the edge of a cell, perhaps
             return None
-        found.append((match.start(), at + closing.end()))
-        at += closing.end()
+        found.append((match.start(), closing.end()))
+        at = closing.end()
     return found

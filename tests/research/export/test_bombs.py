@@ -26,6 +26,8 @@ BOMBS = {
     "emphasis": "_a_*" * 20_000,
     "images": "![" * 30_000,
     "citations": "[1]" * 30_000,
+    "code in a line": "`a` " * 100_000,
+    "code in many lines": "`a`\n" * 100_000,
     "a great number": "99999999999999999999999. x",
 }
 
