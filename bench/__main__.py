@@ -6,7 +6,7 @@ import argparse
 import os
 from statistics import median
 
-from . import burst, question
+from . import burst, crowd, question
 
 
 def main() -> None:
@@ -33,6 +33,11 @@ def main() -> None:
     print(f"\n{len(waited)} questions about this documentation, keyless model, daphne, SQLite")
     print(f"first event after start  {median(firsts):6.0f} ms (slowest {firsts[-1]:.0f})")
     print(f"whole report             {median(reports):6.0f} ms (slowest {reports[-1]:.0f})")
+
+    seen = crowd.measure()
+    print(f"\n{crowd.RUNS} runs at once, {crowd.WATCHERS} pages open on each, scripted models")
+    print(f"{seen.complete} watchers saw the end, {seen.frames} frames, in {seen.took_s:.0f} s")
+    print(f"a page, meanwhile  median {seen.p50_ms:.0f} ms, p95 {seen.p95_ms:.0f} ms")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,14 @@ from tests.rig.server import Server
 
 RUNS = 10
 WATCHERS = 20
-DELAY_S = 0.15  # before each piece of what a model says: a run takes some seconds
+DELAY_S = 0.5  # before each piece of what a model says
+APART_S = 0.7  # from one start to the next: people do not press in the same instant
+TASKS = [
+    {"title": f"Part {number}", "intent": "It.", "query": query}
+    for number, query in enumerate(
+        ("log events", "cursor", "doorbell", "fence", "hub", "slow readers", "cancel", "crash"), 1
+    )
+]
 TOPIC = "What does the log promise, and who reads it?"
 PASSWORD = "a-long-password"
 
@@ -77,7 +84,7 @@ async def watch(server: Server, headers: dict[str, str], run: str, crowd: Crowd)
 async def look(client: httpx.AsyncClient, runs: list[str], crowd: Crowd) -> None:
     """Open the home page and each run's page, over and over."""
     while True:
-        for path in ("/", *(f"/runs/{run}/" for run in runs)):
+        for path in ["/", *(f"/runs/{run}/" for run in runs)]:
             began = time.perf_counter()
             response = await client.get(path)
             crowd.pages_s.append(time.perf_counter() - began)
@@ -101,9 +108,14 @@ async def gather(server: Server, token: str, runs: int, watchers: int) -> Crowd:
         await sign_in(client)
         await client.get("/")
         began = time.perf_counter()
-        started = [await start(server, headers, number) for number in range(runs)]
+        started: list[str] = []
+        followers: list[asyncio.Task[None]] = []
         looking = asyncio.create_task(look(client, started, crowd))
-        followers = [watch(server, headers, run, crowd) for run in started for _ in range(watchers)]
+        for number in range(runs):
+            started.append(run := await start(server, headers, number))
+            watching = (watch(server, headers, run, crowd) for _ in range(watchers))
+            followers += [asyncio.create_task(one) for one in watching]
+            await asyncio.sleep(APART_S)
         await asyncio.wait_for(asyncio.gather(*followers), 300)
         crowd.took_s = time.perf_counter() - began
         looking.cancel()
@@ -117,7 +129,7 @@ def measure(runs: int = RUNS, watchers: int = WATCHERS) -> Crowd:
     """Bring the crowd together at a new server."""
     with TemporaryDirectory(prefix="soundings-bench-") as folder:
         script = Script(Path(folder) / "script")
-        script.play(rules(DELAY_S))
+        script.play(rules(DELAY_S, TASKS))
         server = Server("daphne", Path(folder), RESEARCH_MODEL=script.model)
         server.manage("first_run")
         server.create_user("crowd", PASSWORD)
@@ -127,9 +139,3 @@ def measure(runs: int = RUNS, watchers: int = WATCHERS) -> Crowd:
             return asyncio.run(gather(server, token, runs, watchers))
         finally:
             server.close()
-
-
-if __name__ == "__main__":
-    seen = measure()
-    print(seen.complete, seen.frames, f"{seen.took_s:.1f} s", len(seen.pages_s))
-    print(f"p50 {seen.p50_ms:.0f} ms p95 {seen.p95_ms:.0f} ms")
